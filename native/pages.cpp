@@ -48,7 +48,7 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
                      In<uint32_t, 1> judgments, In<uint32_t, 1> user, In<uint8_t, 1> grid, In<int32_t, 2> grids,
                      In<int64_t, 1> judged_offsets, In<uint32_t, 1> judged_item, In<uint8_t, 1> gaining,
                      std::optional<MembershipArrays> membership, std::optional<CarouselArrays> carousels, bool labelled,
-                     int threads) {
+                     bool mark_lines, int threads) {
   const Line* line = records_of<Line>(lines);
   const size_t count = pages.shape(0), all = begin.shape(0);
   require(end.shape(0) == all && judgments.shape(0) == all && user.shape(0) == all && grid.shape(0) == all,
@@ -77,7 +77,8 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
   const size_t rows = size_t(stride);
   std::vector<uint16_t> length(count * rows);
   std::vector<uint32_t> category(count * rows, kNone), duplicates(count), unjudged(count);
-  std::vector<uint8_t> pinned(count * rows), defects(count);
+  std::vector<uint8_t> pinned(count * rows);
+  std::vector<uint16_t> defects(count), marks(mark_lines ? lines.shape(0) : 0);
   const PageTable table = {length.data(),   category.data(), pinned.data(), duplicates.data(),
                            unjudged.data(), defects.data(),  stride};
   constexpr int64_t kPiece = 512;
@@ -91,7 +92,7 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
       const int32_t* size = grids.data() + 2 * grid.data()[page];
       const size_t before = hits.size();
       reader.read(line + first, end.data()[page] - first, judgments.data()[page], user.data()[page], size[0], size[1],
-                  table, n, hits);
+                  table, n, hits, mark_lines ? marks.data() + first : nullptr);
       offsets[size_t(n) + 1] = int64_t(hits.size() - before);
     });
   });
@@ -106,7 +107,7 @@ nb::tuple read_pages(In<uint32_t, 2> lines, In<int64_t, 1> begin, In<int64_t, 1>
   return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(hits), {hit_count, 3}),
                         to_numpy(std::move(length), {count, rows}), to_numpy(std::move(category), {count, rows}),
                         to_numpy(std::move(pinned), {count, rows}), to_numpy(std::move(duplicates)),
-                        to_numpy(std::move(unjudged)), to_numpy(std::move(defects)));
+                        to_numpy(std::move(unjudged)), to_numpy(std::move(defects)), to_numpy(std::move(marks)));
 }
 
 nb::tuple score_hits(In<int64_t, 1> offsets, In<uint32_t, 2> hits, In<double, 1> gain, In<double, 2> weights,
@@ -198,11 +199,15 @@ void bind_pages(nb::module_& m) {
       .value("REPEATED_CATEGORY", kRepeatedCategory)
       .value("OUTSIDE_CATEGORY", kOutsideCategory)
       .value("PINNED_IN_PART", kPinnedInPart)
-      .value("OVER_CAPACITY", kOverCapacity);
+      .value("OVER_CAPACITY", kOverCapacity)
+      .value("REPEATED_ITEM", kRepeatedItem)
+      .value("UNJUDGED", kUnjudged)
+      .value("PINNED_UNKNOWN", kPinnedUnknown);
   m.def("read_pages", &read_pages, "lines"_a, "begin"_a, "end"_a, "pages"_a, "judgments"_a, "user"_a, "grid"_a,
         "grids"_a, "judged_offsets"_a, "judged_item"_a, "gaining"_a, "membership"_a.none(), "carousels"_a.none(),
-        "labelled"_a, "threads"_a,
-        "Hits of pages, the length, category and pin of every row, and what is wrong with each page.");
+        "labelled"_a, "mark_lines"_a, "threads"_a,
+        "Hits of pages, the length, category and pin of every row, and what is wrong with each page; and with each "
+        "line, where lines are to be marked.");
   m.def("score_hits", &score_hits, "offsets"_a, "hits"_a, "gain"_a, "weights"_a, "as_list"_a, "repeats"_a, "threads"_a,
         "2DCG of every page from its hits, and what each hit weighs.");
   m.def("gather_candidates", &gather_candidates, "judgments"_a, "user"_a, "judged_offsets"_a, "judged_item"_a, "gain"_a,

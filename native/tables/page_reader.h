@@ -2,6 +2,7 @@
 // that a page can break is checked on the way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -29,8 +30,8 @@ struct Judgments {
   const uint8_t* gains;  // whether it gains anything
 };
 
-// What may be wrong with a page, one bit each.
-enum Defect : uint8_t {
+// What may be wrong with a page, and with single lines of it, one bit each.
+enum Defect : uint16_t {
   kCellTwice = 1,
   kOutsideGrid = 2,
   kGap = 4,
@@ -38,7 +39,10 @@ enum Defect : uint8_t {
   kRepeatedCategory = 16,
   kOutsideCategory = 32,
   kPinnedInPart = 64,
-  kOverCapacity = 128
+  kOverCapacity = 128,
+  kRepeatedItem = 256,
+  kUnjudged = 512,
+  kPinnedUnknown = 1024
 };
 
 // Per page; rows are `stride` apart.
@@ -47,7 +51,7 @@ struct PageTable {
   uint32_t* category;  // the row's category, kNone where it is not known
   uint8_t* pinned;
   uint32_t *duplicates, *unjudged;
-  uint8_t* defects;
+  uint16_t* defects;
   int stride;
 };
 
@@ -56,13 +60,15 @@ class PageReader {
   PageReader(const Judgments& judgments, const Membership* membership, const Carousels& carousels, bool labelled)
       : judgments_(judgments), membership_(membership), carousels_(carousels), labelled_(labelled) {}
 
-  // Reads page number `page` of the output; its hits are appended.
+  // Reads page number `page` of the output; its hits are appended. Unless `marks` is null, the lines that have a defect
+  // get its bit there, one for each time that it counts: of a row that has it, or a page, the first.
   void read(const Line* lines, int64_t count, uint32_t group, uint32_t user, int rows, int cols, const PageTable& out,
-            int64_t page, std::vector<Hit>& hits) {
+            int64_t page, std::vector<Hit>& hits, uint16_t* marks) {
     rows_ = rows;
     cols_ = cols;
     user_ = user;
     defects_ = 0;
+    marks_ = marks;
     fill(lines, count, out, page);
     find_judgments(group);
     counts_.clear(size_t(count));
@@ -72,23 +78,29 @@ class PageReader {
       if (out.length[page * out.stride + i]) last_row = i + 1;
     for (int i = 0; i < last_row; ++i) {
       const int length = out.length[page * out.stride + i];
-      if (length == 0) defects_ |= kSkippedRow;
+      if (length > 0 && i > 0 && out.length[page * out.stride + i - 1] == 0) report_row(kSkippedRow, i);
+      uint32_t after_gap = kNone;
       for (int j = 0; j < length; ++j) {
         const Cell& cell = cells_[size_t(i) * cols + j];
-        if (cell.item == kNone) {
-          defects_ |= kGap;
-          continue;
-        }
-        distinct += counts_.at(cell.item, 0)++ == 0;
+        if (cell.item == kNone) continue;
+        const uint32_t line = line_of(i, j);
+        if (j > 0 && cells_[size_t(i) * cols + j - 1].item == kNone) after_gap = std::min(after_gap, line);
+        if (counts_.at(cell.item, 0)++ == 0) ++distinct;
+        else report(kRepeatedItem, line);
         const uint32_t judgment = judged_.get(cell.item);
-        if (judgment == kNone) ++unjudged;
-        else if (judgments_.gains[judgment])
+        if (judgment == kNone) {
+          ++unjudged;
+          report(kUnjudged, line);
+        } else if (judgments_.gains[judgment]) {
           hits.push_back({judgment, uint32_t(i + 1) << 16 | uint32_t(j + 1), occupied});
+        }
         ++occupied;
       }
+      if (after_gap != kNone) report(kGap, after_gap);
       const uint32_t category = length ? category_of_row(i, length) : kNone;
       out.category[page * out.stride + i] = category;
-      if (category != kNone && uint32_t(length) > carousels_.room(user, category)) defects_ |= kOverCapacity;
+      if (category == kNone && out.pinned[page * out.stride + i]) report_row(kPinnedUnknown, i);
+      if (category != kNone && uint32_t(length) > carousels_.room(user, category)) report_row(kOverCapacity, i);
     }
     check_repeats(out.category + page * out.stride, last_row);
     out.duplicates[page] = occupied - distinct;
@@ -101,20 +113,40 @@ class PageReader {
     uint32_t item = kNone, category = kNone;
   };
 
+  void report(Defect defect, uint32_t line) {
+    defects_ |= defect;
+    if (marks_) marks_[line] |= defect;
+  }
+  void report_row(Defect defect, int row) { report(defect, marks_ ? first_line(row, row + 1) : 0); }
+
+  // The line that a cell was last filled by, and the first of these in some rows; known where lines are marked.
+  uint32_t line_of(int i, int j) const { return marks_ ? line_of_cell_[size_t(i) * cols_ + j] : 0; }
+  uint32_t first_line(int begin, int end) const {
+    return *std::min_element(line_of_cell_.begin() + ptrdiff_t(begin) * cols_,
+                             line_of_cell_.begin() + ptrdiff_t(end) * cols_);
+  }
+
   void fill(const Line* lines, int64_t count, const PageTable& out, int64_t page) {
     cells_.assign(size_t(rows_) * cols_, Cell{});
+    partly_pinned_.assign(size_t(rows_), 0);
+    if (marks_) line_of_cell_.assign(size_t(rows_) * cols_, kNone);
     uint16_t* length = out.length + page * out.stride;
     uint8_t* pinned = out.pinned + page * out.stride;
     for (const Line* line = lines; line < lines + count; ++line) {
       const int row = line->row(), col = line->col();
       if (row < 1 || row > rows_ || col < 1 || col > cols_) {
-        defects_ |= kOutsideGrid;
+        report(kOutsideGrid, uint32_t(line - lines));
         continue;
       }
-      Cell& cell = cells_[size_t(row - 1) * cols_ + (col - 1)];
-      if (cell.item != kNone) defects_ |= kCellTwice;
-      if (length[row - 1] > 0 && pinned[row - 1] != line->pinned()) defects_ |= kPinnedInPart;
+      const size_t place = size_t(row - 1) * cols_ + (col - 1);
+      Cell& cell = cells_[place];
+      if (cell.item != kNone) report(kCellTwice, uint32_t(line - lines));
+      if (length[row - 1] > 0 && pinned[row - 1] != line->pinned() && !partly_pinned_[row - 1]) {
+        partly_pinned_[row - 1] = 1;
+        report(kPinnedInPart, uint32_t(line - lines));
+      }
       cell = {line->item, line->category};
+      if (marks_) line_of_cell_[place] = uint32_t(line - lines);
       pinned[row - 1] = line->pinned();
       if (col > length[row - 1]) length[row - 1] = uint16_t(col);
     }
@@ -127,8 +159,7 @@ class PageReader {
     group_ = group;
     const int64_t begin = judgments_.groups.begin(group), end = judgments_.groups.end(group);
     judged_.clear(size_t(end - begin));
-    for (int64_t j = begin; j < end; ++j)
-      judged_.at(judgments_.item[j], uint32_t(j));
+    for (int64_t j = begin; j < end; ++j) judged_.at(judgments_.item[j], uint32_t(j));
   }
 
   // The label of the leftmost cell, to which all others must conform; without labels the one category they share.
@@ -138,11 +169,11 @@ class PageReader {
     while (row < end && row->item == kNone) ++row;
     if (row == end) return kNone;
     if (labelled_) {
-      if (!carousels_.open(user_, row->category)) defects_ |= kOutsideCategory;
+      const bool open = carousels_.open(user_, row->category);
       for (const Cell* cell = row; cell < end; ++cell)
-        if (cell->item != kNone &&
-            (cell->category != row->category || (membership_ && !membership_->holds(user_, cell->item, row->category))))
-          defects_ |= kOutsideCategory;
+        if (cell->item != kNone && (!open || cell->category != row->category ||
+                                    (membership_ && !membership_->holds(user_, cell->item, row->category))))
+          report(kOutsideCategory, line_of(i, int(cell - (end - length))));
       return row->category;
     }
     if (!membership_) return kNone;
@@ -155,14 +186,18 @@ class PageReader {
         if (membership_->holds(user_, cell->item, category)) common_[kept++] = category;
       common_.resize(kept);
     }
-    if (common_.empty()) defects_ |= kOutsideCategory;
+    if (common_.empty()) report_row(kOutsideCategory, i);
     return common_.size() == 1 ? common_[0] : kNone;
   }
 
+  // Without labels it is not known which of the rows repeats a category: the page does.
   void check_repeats(const uint32_t* category, int rows) {
     counts_.clear(size_t(rows));
     for (int i = 0; i < rows; ++i)
-      if (category[i] != kNone && counts_.at(category[i], 0)++) defects_ |= kRepeatedCategory;
+      if (category[i] != kNone && counts_.at(category[i], 0)++) {
+        if (labelled_) report_row(kRepeatedCategory, i);
+        else report(kRepeatedCategory, marks_ ? first_line(0, rows) : 0);
+      }
   }
 
   const Judgments judgments_;
@@ -172,8 +207,11 @@ class PageReader {
   int rows_ = 0, cols_ = 0;
   uint32_t user_ = kNone, group_ = kNone;
   bool has_group_ = false;
-  uint8_t defects_ = 0;
+  uint16_t defects_ = 0;
+  uint16_t* marks_ = nullptr;  // of the page's lines
   std::vector<Cell> cells_;
+  std::vector<uint32_t> line_of_cell_;
+  std::vector<uint8_t> partly_pinned_;  // rows
   std::vector<uint32_t> common_;
   CodeMap judged_, counts_;
 };

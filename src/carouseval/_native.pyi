@@ -38,6 +38,9 @@ class Defect(enum.IntFlag):
     OUTSIDE_CATEGORY = 32
     PINNED_IN_PART = 64
     OVER_CAPACITY = 128
+    REPEATED_ITEM = 256
+    UNJUDGED = 512
+    PINNED_UNKNOWN = 1024
 
 def score(
     relevance: NDArray[Any], weights: NDArray[np.float64], gain: Gain, ideal: Ideal, as_list: bool, threads: int
@@ -136,8 +139,19 @@ def read_pages(
     membership: _Membership | None,
     carousels: _Carousels | None,
     labelled: bool,
+    mark_lines: bool,
     threads: int,
-) -> tuple[_Index, _Codes, NDArray[np.uint16], _Codes, NDArray[np.uint8], _Codes, _Codes, NDArray[np.uint8]]: ...
+) -> tuple[
+    _Index,
+    _Codes,
+    NDArray[np.uint16],
+    _Codes,
+    NDArray[np.uint8],
+    _Codes,
+    _Codes,
+    NDArray[np.uint16],
+    NDArray[np.uint16],
+]: ...
 def score_hits(
     offsets: _Index,
     hits: _Codes,

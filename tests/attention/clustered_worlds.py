@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 import carouseval as cv
 from carouseval.attention import Examination
-from carouseval.discounts import RowPageBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
 from carouseval.metrics.grid import Array, IntArray
 
 GRID = cv.Grid(6, 9, page_size=3)

@@ -22,8 +22,11 @@ from carouseval.attention.fisher_scoring import BinomialCounts, MultinomialCount
 from carouseval.attention.likelihood import ORDER
 from carouseval.attention.model_selection import MAX_PARAMETERS, NO_CROSS_VALIDATION, PARTICIPANT_FOLDS, ROW_FOLDS
 from carouseval.attention.parameters import as_form
-from carouseval.discounts import MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metrics.browsing.forms import ALL_USERS, Form
+from carouseval.metrics.browsing.row_column import RowColumnBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
+from carouseval.metrics.browsing.scan import MarkovScan
+from carouseval.metrics.composite_discounts import Mixture
 from carouseval.metrics.grid import Array
 from tests.behavior.browsing_oracle import draw_row_page
 

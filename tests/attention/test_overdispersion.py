@@ -23,7 +23,7 @@ from carouseval.attention.likelihood import LikelihoodFit
 from carouseval.attention.model_selection import BIC, HELD_OUT, MAX_PARAMETERS, QUASI_BIC
 from carouseval.attention.overdispersion import FROM_PARTICIPANTS, FROM_RESIDUALS
 from carouseval.attention.parameters import as_form
-from carouseval.discounts import RowPageBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
 from carouseval.metrics.grid import Array
 from tests.attention.clustered_worlds import (
     GRID,

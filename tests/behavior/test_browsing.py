@@ -12,8 +12,11 @@ import carouseval as cv
 from carouseval.attention import recgaze_counts
 from carouseval.behavior import States, browse, chain_of
 from carouseval.behavior.joint_examination import covariance
-from carouseval.discounts import Empirical, MarkovScan, Mixture, RowColumnBrowsing, RowPageBrowsing
 from carouseval.metrics.browsing.chain import Chain
+from carouseval.metrics.browsing.row_column import RowColumnBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
+from carouseval.metrics.browsing.scan import MarkovScan
+from carouseval.metrics.composite_discounts import Empirical, Mixture
 from carouseval.metrics.grid import Array
 from tests import oracles
 from tests.behavior.browsing_oracle import (

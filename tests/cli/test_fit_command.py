@@ -23,7 +23,7 @@ from carouseval.attention.likelihood import log_likelihood
 from carouseval.cli import main
 from carouseval.cli.fit import EXAMPLES
 from carouseval.cli.output import write_json
-from carouseval.discounts import RowPageBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
 from tests.behavior.browsing_oracle import draw_row_page, draw_scan
 from tests.command_line import run
 from tests.depth import pairs

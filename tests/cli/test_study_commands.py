@@ -12,7 +12,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.attention import recgaze_counts
-from carouseval.discounts import RowPageBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
 from tests.command_line import run
 from tests.reproduction import reproduced_once
 

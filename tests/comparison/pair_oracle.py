@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carouseval.comparison.crossed_effects import PAIR_LOADINGS, TIE, CrossedMeans, RunVariance, combined_runs
-from carouseval.comparison.pair_statistics import PairScores
+from carouseval.comparison.pair_sums import PairScores
 from carouseval.evaluation.mean_estimates import ShareFactors, mean_of
 from carouseval.metrics.grid import Array
 

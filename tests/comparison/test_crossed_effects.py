@@ -10,8 +10,7 @@ import pytest
 
 import carouseval as cv
 from carouseval.comparison.crossed_sums import CrossedSums
-from carouseval.comparison.pair_statistics import PairScores
-from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.pair_sums import PairScores, PairSums
 from carouseval.metrics.grid import Array
 from tests.comparison.worlds import World, rejected
 

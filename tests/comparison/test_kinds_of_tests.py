@@ -17,8 +17,7 @@ from scipy import stats
 import carouseval as cv
 from carouseval.comparison import tests
 from carouseval.comparison.comparison_sums import PairPart, SummedUsers
-from carouseval.comparison.pair_statistics import PairScores
-from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.pair_sums import PairScores, PairSums
 from carouseval.comparison.result_tables import test_text as caption_of
 from carouseval.comparison.settings import ComparisonSettings
 from carouseval.comparison.significance import chosen_test, p_values

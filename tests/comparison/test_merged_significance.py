@@ -51,7 +51,7 @@ def merged(sums: list[Sums]) -> Sums:
 
 def flip_sums(table: Array, users: pl.Series, parts: list[Any], seed: int = 0) -> FlipSums:
     exponents = flip_exponents(np.abs(table).max(axis=0, initial=0.0), len(table))
-    sums = [FlipSums.of(table[part], users.gather(part), exponents, M, seed, 1) for part in parts]
+    sums = [FlipSums.of(table[part], users.gather(part), exponents, RandomDraws(M, seed, 1)) for part in parts]
     return merged(sums)
 
 
@@ -61,7 +61,10 @@ def bootstrap_sums(table: Array, users: pl.Series, parts: list[Any], seed: int =
     mean, error = (np.array([getattr(estimate, name) for estimate in estimates]) for name in ("mean", "error"))
     ends = [table.min(axis=0, initial=np.inf), table.max(axis=0, initial=-np.inf)] if len(table) else [mean, mean]
     exponents = bootstrap_exponents(np.abs(ends - mean).max(axis=0), len(table))
-    sums = [BootstrapSums.of(table[part], users.gather(part), mean, error, exponents, M, seed, 1) for part in parts]
+    sums = [
+        BootstrapSums.of(table[part], users.gather(part), mean, error, exponents, RandomDraws(M, seed, 1))
+        for part in parts
+    ]
     return merged(sums)
 
 

@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 
 import carouseval as cv
-from carouseval.comparison.pair_statistics import PairScores, PairStatistics
-from carouseval.comparison.pair_sums import PairSums
-from carouseval.comparison.users_needed import noncentrality
+from carouseval.comparison.pair_sums import PairScores, PairStatistics, PairSums
+from carouseval.comparison.power_analysis import noncentrality
 from carouseval.metrics.grid import Array
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from carouseval.comparison.pair_statistics import PairScores
-from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.pair_sums import PairScores, PairSums
 from carouseval.comparison.tests.t import StudentT
 from carouseval.metrics.grid import Array
 from tests.comparison.pair_oracle import PairOracle

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import carouseval as cv
+from carouseval.comparison.power_analysis import noncentrality
 from carouseval.comparison.significance import adjusted_p_values
-from carouseval.comparison.users_needed import noncentrality
 from carouseval.metrics.grid import Array
 
 METRIC = cv.metric("2DCG", discount=cv.discounts.Empirical([[1.0]], name="one"), gain="linear")

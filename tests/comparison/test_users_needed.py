@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import carouseval as cv
-from carouseval.comparison.users_needed import noncentrality
+from carouseval.comparison.power_analysis import noncentrality
 
 
 @pytest.mark.parametrize(

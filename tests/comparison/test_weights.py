@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import carouseval as cv
+from carouseval.comparison.power_analysis import noncentrality
 from carouseval.comparison.significance import p_values
-from carouseval.comparison.users_needed import noncentrality
 
 METRIC = cv.metric("2DCG", discount=cv.discounts.Empirical([[1.0]], name="one"), gain="linear")
 GRID = cv.Grid(1, 1)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from carouseval.comparison.pair_statistics import PairScores
-from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.pair_sums import PairScores, PairSums
 
 
 @dataclass(frozen=True)

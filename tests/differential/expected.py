@@ -70,4 +70,11 @@ EXPECTED: list[Expected] = [
         ("words",),
         words="-> .*(1 page has|of run [0-9,]+ ha(s|ve)) a different ideal page than in",
     ),
+    # since 3163d42
+    Expected(
+        "errors that name a system are what tables from the layouts of several systems raise, too",
+        r"\.class$",
+        ("words",),
+        words=r"comparison\.systems\.NamedError -> carouseval\.evaluation\.systems\.NamedError$",
+    ),
 ]

@@ -17,7 +17,7 @@ from carouseval.engines.contract import Engine
 from carouseval.engines.evaluate import evaluate_on
 from carouseval.engines.explain import explain_on
 from carouseval.engines.local import LocalEngine
-from carouseval.evaluation.filled_rows import FilledRows
+from carouseval.evaluation.category_facts import FilledRows
 from carouseval.evaluation.settings import Settings
 from carouseval.settings import checked_settings
 from tests.depth import seeds

@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 import carouseval as cv
 from carouseval.building.sample import Sample
 from carouseval.errors import DataError, ParameterError
-from carouseval.evaluation.editing.ideal_arrangement import Fillers, arrange
 from carouseval.evaluation.editing.open_pages import OpenPages, PageName
-from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows, rows_of_lines
-from carouseval.evaluation.editing.page_scorer import IdealCell
+from carouseval.evaluation.editing.page_rows import (
+    Fillers,
+    IdealCell,
+    PageRow,
+    arrange,
+    lines_of_rows,
+    rows_of_lines,
+)
 from carouseval.evaluation.settings import Settings
 
 

@@ -197,8 +197,8 @@ import sys
 from carouseval.building.sample import write_sample
 from carouseval.cli import main
 write_sample(r"{tables}", users=500, systems=["new", "prod"])
-import carouseval.evaluation.score_part, carouseval.evaluation.reading.packed_lines as packed
-scoring = sys.modules["carouseval.evaluation.score_part"]
+import carouseval.evaluation.evaluate, carouseval.evaluation.reading.packed_lines as packed
+scoring = sys.modules["carouseval.evaluation.evaluate"]
 tables = [r"{tables}/judgments.parquet", "--items", r"{tables}/items.parquet"]
 new, prod = r"{tables}/layouts-new.parquet", r"{tables}/layouts-prod.parquet"
 """

@@ -293,6 +293,7 @@ def read_pages(rng: Generator) -> Arguments:
         "membership": membership(rng) if rng.random() < 0.7 else None,
         "carousels": carousels(rng),
         "labelled": bool(rng.random() < 0.5),
+        "mark_lines": bool(rng.random() < 0.5),
     }
 
 

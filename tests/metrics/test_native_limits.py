@@ -212,6 +212,6 @@ def test_an_unknown_item_in_the_last_cell() -> None:
     one, first = np.zeros(1, np.uint32), np.zeros(1, np.int64)
     found = _native.read_pages(
         line, first, first + 1, first, one, one, np.zeros(1, np.uint8), np.array([[1, 1]], np.int32), first,
-        one[:0], np.empty(0, np.uint8), None, None, True, 1,
+        one[:0], np.empty(0, np.uint8), None, None, True, True, 1,
     )  # fmt: skip
     assert found[3] == [[_native.NONE]]

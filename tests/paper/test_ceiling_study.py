@@ -12,7 +12,7 @@ from carouseval.attention.bootstrap import BY_PARTICIPANT
 from carouseval.attention.frequency_scores import Scores
 from carouseval.attention.likelihood import ORDER
 from carouseval.attention.model_selection import NO_CROSS_VALIDATION
-from carouseval.discounts import RowPageBrowsing
+from carouseval.metrics.browsing.row_page import RowPageBrowsing
 from carouseval.paper.ceiling_study import MEASURES, CeilingLine, CeilingStudy, ceiling_study
 from tests.attention.clustered_worlds import draw_study
 from tests.reproduction import reproduction

@@ -11,7 +11,7 @@ from carouseval.building.candidate_carousels import CandidateCarousels, CurrentP
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.defects import page_defects
-from carouseval.evaluation.defects.defect_lines import describe_defects
+from carouseval.evaluation.defects.defect_lines import find_defect
 from carouseval.evaluation.notices import large_gains, no_category, not_proven
 from carouseval.evaluation.part import TableFacts
 from carouseval.evaluation.per_page import page_names
@@ -316,4 +316,4 @@ def _refuse_pages(inputs: Inputs, batch: PageBatch) -> None:
     for defect, pages in page_defects.refused(batch, inputs.plan):
         if len(pages):
             advised = _PINNED_UNKNOWN if defect is page_defects.PINNED_UNKNOWN else defect
-            raise DataError(str(describe_defects(advised, pages, inputs)))
+            raise DataError(str(find_defect(advised, pages, inputs).defect()))

@@ -169,8 +169,7 @@ def _items(layouts: dict[str, list[str]], items: str | None, settings: dict[str,
 
     if items is not None or settings["candidates"] == "displayed":
         return items
-    paths = [path for several in layouts.values() for path in several]
-    return items_from_layouts(*paths, columns=settings["columns"], carousels=settings["carousels"])
+    return items_from_layouts(layouts, columns=settings["columns"], carousels=settings["carousels"])
 
 
 def without_folders(argument: str, paths: Collection[Path]) -> str:

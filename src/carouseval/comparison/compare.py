@@ -10,15 +10,15 @@ from carouseval.comparison.comparison_sums import PairKey, PairPart
 from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import NAMES
-from carouseval.comparison.run_results import ExplainedRuns, evaluate_runs
-from carouseval.comparison.scored_runs import sum_up
+from carouseval.comparison.scored_runs import evaluate_runs, sum_up
 from carouseval.comparison.settings import ComparisonDict, ComparisonSettings
-from carouseval.comparison.systems import Systems, all_runs, by_system
+from carouseval.comparison.systems import all_runs
 from carouseval.comparison.user_scores import HeldUsers
 from carouseval.errors import ParameterError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.systems import Systems, by_system
 from carouseval.messages import setting
 from carouseval.progress import Progress
 from carouseval.settings import checked_settings, takes
@@ -71,7 +71,7 @@ def compare(
     tests = PairTests.of(choices, plan, {name: len(of_system) for name, of_system in by_system(layouts).items()})
     check_names(plan)
     sources = JudgedSources(judgments, items, plan)
-    explained = ExplainedRuns(_explained(plan), layouts) if explain else None
+    explained = _explained(plan) if explain else None
     runs, scored = evaluate_runs(sources, layouts, progress, compared=True, explained=explained)
     runs.warn()
     p: dict[PairKey, float] = {}
@@ -87,7 +87,7 @@ def compare(
         plan,
         lambda _: p,
         HeldUsers(scores.table(tests.metrics)),
-        {} if explained is None else explained.explanations,
+        runs.explanations,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, cast
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.power_analysis import PowerAnalysis, plan
+from carouseval.comparison.power_analysis import POWER, PowerAnalysis, plan
 from carouseval.comparison.result_tables import difference_table, mean_table
 from carouseval.comparison.summary import (
     level_text,
@@ -19,7 +19,6 @@ from carouseval.comparison.summary import (
     unmatched_systems,
 )
 from carouseval.comparison.user_scores import ComparedUsers, HeldUsers, UserScores
-from carouseval.comparison.users_needed import POWER
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns
@@ -116,16 +115,16 @@ class Comparison(Reported, Generic[Table]):
 
     def _here(self, purpose: str | None) -> "Comparison":
         """The same on this machine; with a ``purpose``, unless they are too many users to come unasked."""
-        own = cast("Comparison", self)
+        comparison = cast("Comparison", self)
         if isinstance(self.users, HeldUsers):
-            return own
+            return comparison
         pages = {run: evaluation.pages.collect(purpose) for run, evaluation in self._runs()}
         evaluations = {
-            name: tuple(replace(one, pages=pages[name, run]) for run, one in enumerate(runs))
-            for name, runs in own.evaluations.items()
+            name: tuple(replace(evaluation, pages=pages[name, run]) for run, evaluation in enumerate(runs))
+            for name, runs in comparison.evaluations.items()
         }
         users = UserScores.of(pages, self.metrics, []).table(self.metrics)
-        return replace(own, users=HeldUsers(users), evaluations=evaluations)
+        return replace(comparison, users=HeldUsers(users), evaluations=evaluations)
 
     def _runs(self) -> "Iterator[tuple[tuple[str, int], Evaluation[Table]]]":
         for name, evaluations in self.evaluations.items():

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,15 +13,14 @@ from carouseval.comparison.logged_judgments import share_counts
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.run_pages import RunPages, linear_metrics
-from carouseval.comparison.systems import Run, by_system
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
-from carouseval.evaluation.exact_sums import Exact, exact_sum
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import AddsUp, Exact, exact_sum
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.scoring.shown_items import ShareCounts
+from carouseval.evaluation.systems import Run, by_system
 from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 
@@ -99,7 +98,7 @@ class SummedUsers:
 
 
 @dataclass(frozen=True)
-class ComparisonSums:
+class ComparisonSums(AddsUp):
     """What some users add to a comparison: every field is a mapping whose values add up."""
 
     systems: Mapping[tuple[str, str], CrossedSums]  # by system and metric
@@ -114,7 +113,7 @@ class ComparisonSums:
     def of(
         cls,
         pages: Mapping[Run, PageTable],
-        shown: Mapping[Run, RunPages],
+        run_pages: Mapping[Run, RunPages],
         left_out: Mapping[Run, Mapping[str, int]],
         tests: PairTests,
         plan: ScoringPlan,
@@ -124,7 +123,7 @@ class ComparisonSums:
 
         ``left_out`` are the users without a score in each run, by metric.
         """
-        gains = {run: shown[run].with_unjudged_gain(table) for run, table in pages.items()}
+        gains = {run: run_pages[run].with_unjudged_gain(table) for run, table in pages.items()}
         columns = [*tests.metrics, *(of_metric(Columns.METRIC_UNJUDGED_GAIN, name) for name in linear_metrics(plan))]
         scores = UserScores.of(gains, columns, [])
         systems, without, scored = {}, {}, {}
@@ -145,12 +144,12 @@ class ComparisonSums:
             for metric in tests.metrics:
                 for group in tests.groups(part, metric):
                     keys = [(segment, metric, pair.baseline, pair.system) for pair in group]
-                    found = dict(zip(keys, map(PairPart.of, group), strict=True))
-                    pairs |= found
+                    parts = dict(zip(keys, map(PairPart.of, group), strict=True))
+                    pairs |= parts
                     if on_group is not None:
-                        on_group(found, group)
-        judged = next(iter(shown.values())).shown.judged
-        items = by_system({run: of_run.shown for run, of_run in shown.items()})
+                        on_group(parts, group)
+        judged = next(iter(run_pages.values())).shown.judged
+        items = by_system({run: of_run.shown for run, of_run in run_pages.items()})
         metrics = dict.fromkeys(name if name in plan.metrics else None for name in plan.names)
         counted = {metric: share_counts(items, metric) for metric in metrics}
         sums = cls(
@@ -168,9 +167,6 @@ class ComparisonSums:
             gaining={name: int((judged.gains[name] > 0).sum()) for name in plan.metrics},
         )
         return sums, scores
-
-    def __add__(self, other: "ComparisonSums") -> "ComparisonSums":
-        return ComparisonSums(*(added(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)))
 
     def mean_gain(self, metric: str) -> float:
         """The mean gain of judgments that have one."""

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from carouseval.comparison.crossed_effects import PAIR_LOADINGS, TIE, CrossedMeans, RunVariance, combined_runs
-from carouseval.evaluation.exact_sums import Exact, Product, exact_sums
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import Exact, Product, added, exact_sums
 from carouseval.evaluation.user_sums import UserSums
 from carouseval.metrics.grid import Array
 
@@ -62,13 +61,13 @@ class RunSums:
         for i in columns:
             for j in range(i, self.columns):
                 product = mixed = means = Exact()
-                for run, (own, square) in enumerate(zip(first, squares, strict=True)):
+                for run, (of_run, square) in enumerate(zip(first, squares, strict=True)):
                     product += self._sum_of(2, run * self.columns + i, run * self.columns + j)
-                    mixed += own[i] * square[j] + own[j] * square[i]
-                    means += own[i] * own[j]
+                    mixed += of_run[i] * square[j] + of_run[j] * square[i]
+                    means += of_run[i] * of_run[j]
                 exact = (product * total - mixed) * total + users.sum_of(2) * means
                 cells[i, j] = cells[j, i] = exact.scaled(-2 * exponent) / (twice * twice)
-        off = np.array([[one.scaled(-exponent) / total for one in own] for own in first])
+        off = np.array([[value.scaled(-exponent) / total for value in of_run] for of_run in first])
         return RunVariance.of_runs(off, users.factors.second * cells)
 
 
@@ -122,7 +121,7 @@ class CrossedSums:
     def __add__(self, other: "CrossedSums") -> "CrossedSums":
         return CrossedSums(
             users=self.users + other.users,
-            runs=tuple(one + more for one, more in zip(self.runs, other.runs, strict=True)),
+            runs=tuple(run + more for run, more in zip(self.runs, other.runs, strict=True)),
             counts=self.counts,
             paired=self.paired,
             largest=max(self.largest, other.largest),
@@ -136,7 +135,7 @@ class CrossedSums:
         if not self.users.rest_on_one_user:
             exponent = math.frexp(moments.scale)[1] - 1
             rounding = math.ldexp(TIE, math.frexp(self.largest)[1]) if self.largest > 0 else TIE
-            vary = [one.variance(self.users, exponent) if one.spread > rounding else None for one in self.runs]
+            vary = [run.variance(self.users, exponent) if run.spread > rounding else None for run in self.runs]
             loadings = PAIR_LOADINGS if len(self.counts) > 1 else _ONE
             by_run = combined_runs(vary, self.counts, loadings, self.paired)
         return CrossedMeans(moments.means, moments.squares, moments.cubes, moments.df, by_run, moments.scale)

@@ -46,15 +46,15 @@ def finish_comparison(
     _check_runs(sums, tests)
     p = {key: tests.p_of_sums(part.sums) for key, part in sums.pairs.items()}
     needed = [key for key, value in p.items() if value is None]
-    found = find_p(needed) if needed else {}
+    p_of_pairs = find_p(needed) if needed else {}
     outcomes = [
-        _outcome(key, found[key] if (value := p[key]) is None else value, sums, tests, plan)
+        _outcome(key, p_of_pairs[key] if (value := p[key]) is None else value, sums, tests, plan)
         for key in _ordered(sums, tests)
     ]
-    pairs = _without_unmatched(tests.table([one for one in outcomes if not one.segment]), evaluations)
+    pairs = _without_unmatched(tests.table([outcome for outcome in outcomes if not outcome.segment]), evaluations)
     by, segments = plan.settings.by_columns, pl.DataFrame()
     if by:
-        in_segments = [one for one in outcomes if one.segment and one.sums.users]
+        in_segments = [outcome for outcome in outcomes if outcome.segment and outcome.sums.users]
         segments = _without_unmatched(tests.table(in_segments, by), evaluations)
     shares = {name: _shares(sums, name if name in plan.metrics else None, tests) for name in plan.names}
     used = " or ".join(pairs[Columns.TEST].unique(maintain_order=True))

@@ -55,10 +55,10 @@ class SystemShares:
         )
 
 
-def share_counts(shown: Mapping[str, Sequence[ShownItems]], metric: str | None) -> dict[str, list[ShareCounts]]:
+def share_counts(shown_items: Mapping[str, Sequence[ShownItems]], metric: str | None) -> dict[str, list[ShareCounts]]:
     """What every run shows, over the judgment sets that have a page in all of them."""
-    common = np.logical_and.reduce([run.has_page for several in shown.values() for run in several])
-    return {name: [run.counts(metric, common) for run in several] for name, several in shown.items()}
+    common = np.logical_and.reduce([run.has_page for runs in shown_items.values() for run in runs])
+    return {name: [run.counts(metric, common) for run in runs] for name, runs in shown_items.items()}
 
 
 @dataclass(frozen=True)

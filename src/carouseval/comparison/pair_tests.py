@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
-from carouseval.comparison.pair_statistics import PairScores
-from carouseval.comparison.pair_sums import PairSums
+from carouseval.comparison.pair_sums import PairScores, PairSums
 from carouseval.comparison.result_columns import PAIRS, SEGMENTS
 from carouseval.comparison.settings import ComparisonSettings
 from carouseval.comparison.significance import adjusted_p_values, chosen_test
@@ -88,11 +87,11 @@ class PairTests(ComparisonSettings):
                 f"{setting('test', unweighted[0])} does not support weights; choose another test, or leave out "
                 f"{setting('weight')}."
             )
-        several = [name for name, count in self.run_counts.items() if count > 1]
-        if several and self.runs_vary and self.run_test is None:
+        with_runs = [name for name, count in self.run_counts.items() if count > 1]
+        if with_runs and self.runs_vary and self.run_test is None:
             raise ParameterError(
-                f"{setting('test', self.user_test.name)} takes runs as given, and {several[0]} has several. Leave out "
-                f"{setting('test')}, to test users and runs that both vary, or set {setting('runs', 'fixed')}."
+                f"{setting('test', self.user_test.name)} takes runs as given, and {with_runs[0]} has several. Leave "
+                f"out {setting('test')}, to test users and runs that both vary, or set {setting('runs', 'fixed')}."
             )
         if self.runs == "paired" and len(set(self.run_counts.values())) > 1:
             counts = ", ".join(f"{name} has {count}" for name, count in self.run_counts.items())
@@ -205,15 +204,15 @@ class PairTests(ComparisonSettings):
 
     def p_values(self, pairs: Sequence[PairUsers], sums: Sequence[PairSums]) -> list[float]:
         """One p-value per pair of users at hand, the same for all; those of a test are computed together."""
-        known = {at: self.p_of_sums(one) for at, one in enumerate(sums)}
-        p = {at: value for at, value in known.items() if value is not None}
-        tests = {at: self.test_of(sums[at]) for at in known if at not in p}
+        known = {number: self.p_of_sums(pair) for number, pair in enumerate(sums)}
+        p = {number: value for number, value in known.items() if value is not None}
+        tests = {number: self.test_of(sums[number]) for number in known if number not in p}
         for test in dict.fromkeys(tests.values()):
-            tested = [at for at, other in tests.items() if other is test]
-            differences = np.stack([pairs[at].scores.scaled_by_weight() for at in tested], axis=1)
-            found = test.of_differences(differences, pairs[0].users, self.draws)
-            p |= dict(zip(tested, found.tolist(), strict=True))
-        return [p[at] for at in range(len(pairs))]
+            tested = [number for number, other in tests.items() if other is test]
+            differences = np.stack([pairs[number].scores.scaled_by_weight() for number in tested], axis=1)
+            p_of_test = test.of_differences(differences, pairs[0].users, self.draws)
+            p |= dict(zip(tested, p_of_test.tolist(), strict=True))
+        return [p[number] for number in range(len(pairs))]
 
     def table(self, pairs: Sequence[PairOutcome], by: Sequence[str] = ()) -> pl.DataFrame:
         """One line per pair, corrected for all pairs of the same metric or, across metrics, for all of them."""

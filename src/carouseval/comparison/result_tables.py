@@ -3,7 +3,7 @@
 import math
 import string
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -12,11 +12,8 @@ from carouseval.comparison.result_columns import PAIRS, SYSTEMS
 from carouseval.comparison.tests import result_test
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.mean_estimates import few_users_text
-from carouseval.evaluation.table_texts import ShownColumn, shown_table
+from carouseval.evaluation.result_table import ShownColumn, shown_table
 from carouseval.text_tables import DAGGER, TableCell, TextTable
-
-if TYPE_CHECKING:
-    from carouseval.comparison.comparison import Comparison
 
 _FEW_MARK = "*"
 _PAIR = (Columns.METRIC, Columns.SYSTEM, Columns.BASELINE)
@@ -91,14 +88,13 @@ def difference_table(lines: pl.DataFrame, config: Mapping[str, Any], caption: st
     return TextTable(header, rows, numeric, text, "tab:comparison-differences")
 
 
-def system_table(result: "Comparison") -> TextTable:
+def system_table(systems: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
     """All that is known of each system by each metric, best first."""
-    systems = result.systems
     of_runs = () if systems[Columns.RUNS].max() != 1 else (Columns.RUNS, Columns.SPREAD)
-    shown = [
+    columns = [
         *map(ShownColumn.of_name, (Columns.SYSTEM, Columns.METRIC)),
         ShownColumn((Columns.MEAN,), "mean", lambda row: decimals(row[Columns.MEAN])),
-        ShownColumn(_INTERVAL, _level(result.config), interval),
+        ShownColumn(_INTERVAL, _level(config), interval),
         _counted((Columns.USERS,), "users"),
         ShownColumn((Columns.RUNS,), "runs", lambda row: str(row[Columns.RUNS])),
         ShownColumn((Columns.SPREAD,), "spread", lambda row: decimals(row[Columns.SPREAD])),
@@ -107,13 +103,13 @@ def system_table(result: "Comparison") -> TextTable:
     ]
     score = pl.col(Columns.MEAN).fill_nan(None)  # sorts systems without one last
     ranked = systems.sort(Columns.METRIC, score, descending=[False, True], nulls_last=True, maintain_order=True)
-    return shown_table(ranked, SYSTEMS, shown, {*_NOT_OF_SYSTEMS, *of_runs})
+    return shown_table(ranked, SYSTEMS, columns, {*_NOT_OF_SYSTEMS, *of_runs})
 
 
 def pair_table(pairs: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
     """All that is known of each pair of systems by each metric, in all or in each segment."""
     by, level = [name for name in config["by"] if name in pairs.columns], _level(config)
-    shown = [
+    columns = [
         *map(ShownColumn.of_name, (*by, *_PAIR)),
         ShownColumn((Columns.DIFFERENCE,), "difference", lambda row: signed(row[Columns.DIFFERENCE], ".4f")),
         ShownColumn(_INTERVAL, level, interval),
@@ -127,7 +123,7 @@ def pair_table(pairs: pl.DataFrame, config: Mapping[str, Any]) -> TextTable:
         ShownColumn((Columns.DETECTABLE,), "detectable", lambda row: decimals(row[Columns.DETECTABLE]) or "none"),
         ShownColumn((Columns.BREAK_EVEN,), "break-even", lambda row: _share(row[Columns.BREAK_EVEN]) or "none"),
     ]
-    return shown_table(pairs, PAIRS, shown, _NOT_OF_PAIRS)
+    return shown_table(pairs, PAIRS, columns, _NOT_OF_PAIRS)
 
 
 def _level(config: Mapping[str, Any]) -> str:
@@ -141,7 +137,7 @@ def _counted(columns: tuple[str, ...], header: str) -> ShownColumn:
 def _letters(systems: Sequence[str]) -> dict[str, str]:
     """A letter for each system; after z come aa, bb and so on."""
     size = len(string.ascii_lowercase)
-    return {name: string.ascii_lowercase[at % size] * (at // size + 1) for at, name in enumerate(systems)}
+    return {name: string.ascii_lowercase[number % size] * (number // size + 1) for number, name in enumerate(systems)}
 
 
 def _baseline_marks(pairs: pl.DataFrame) -> dict[tuple[str, str], list[str]]:

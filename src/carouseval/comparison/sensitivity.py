@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,8 +13,9 @@ import polars as pl
 
 from carouseval.comparison.crossed_effects import TIE
 from carouseval.comparison.result_columns import SENSITIVITY
-from carouseval.comparison.run_results import evaluate_runs
-from carouseval.comparison.systems import Systems, all_runs, by_system, warn_of
+from carouseval.comparison.scored_runs import evaluate_runs
+from carouseval.comparison.systems import all_runs, warn_of
+from carouseval.comparison.variations import merged_notices, order_agreement, variations_of
 from carouseval.errors import ParameterError, each_warning_once
 from carouseval.evaluation.caption import caption
 from carouseval.evaluation.columns import Columns
@@ -24,11 +24,9 @@ from carouseval.evaluation.reading.inputs import JudgedSources
 from carouseval.evaluation.result_table import Present
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Candidates, Settings, SettingsDict
-from carouseval.messages import Message, nested, setting
-from carouseval.metrics.gain_names import GainName
-from carouseval.metrics.grid import sizes_by_row
+from carouseval.evaluation.systems import Systems, by_system
+from carouseval.messages import setting
 from carouseval.metrics.metric_base import Metric
-from carouseval.metrics.names import metric
 from carouseval.progress import Progress
 from carouseval.results import Reported, plain
 from carouseval.settings import checked_settings, takes
@@ -36,7 +34,6 @@ from carouseval.tables.table import TableLike
 
 DISCOUNTS: tuple[str, ...] = ("d_rpd", "d_rpb", "d_mul", "d_add", "d_mir", "d_a", "d_t")
 _MOST_VARIATIONS = 8  # listed by name
-_OTHER_NUMBERS = "(These numbers differ in other systems or variations.)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,7 +204,7 @@ def sensitivity(
         raise ParameterError(
             f"{setting('systems')}: {clash[0]!r} is the column of segments, too ({setting('by')}); choose another name."
         )
-    reference, variations = plan.metrics[name], _variations(plan.metrics[name], plan, discounts)
+    reference, variations = plan.metrics[name], variations_of(plan.metrics[name], plan, discounts)
     other: Candidates = "displayed" if options.candidates == "judged" else "judged"
     metrics_by_candidates: dict[Candidates, dict[tuple[str, str], Metric]] = {
         options.candidates: {("reference", reference.full_name): reference} | variations,
@@ -231,32 +228,13 @@ def sensitivity(
                 }
             for variation, varied_metric in metrics.items():
                 lines += _lines(variation, str(varied_metric), evaluations, options.by_columns)
-    warn_of(_merged(notices), len(names))
+    warn_of(merged_notices(notices), len(names))
     return Sensitivity(
         systems=_ranked(names, lines[0]),
         table=_with_agreement(lines, names, options.by_columns),
         users=users,
         config=plan.config() | {"discounts_tried": list(discounts)},
     )
-
-
-def _merged(notices: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """One of the notices that differ in numbers alone, as those about other systems or variations do.
-
-    That with the largest share is given: what is too low by at most so much is so everywhere.
-    """
-    alike: dict[str, list[str]] = {}
-    for notice in notices:
-        alike.setdefault(re.sub(r"[\d.,]+|s\b", "", notice), []).append(notice)  # 1 page, 2 pages
-    worst = {max(of_kind, key=_largest_share): len(of_kind) > 1 for of_kind in alike.values()}
-    return {
-        Message(f"{nested(notice)} {_OTHER_NUMBERS}") if others else notice: notices[notice]
-        for notice, others in worst.items()
-    }
-
-
-def _largest_share(notice: str) -> float:
-    return max(map(float, re.findall(r"([\d.]+)%", notice)), default=0.0)
 
 
 def _lines(
@@ -285,61 +263,9 @@ def _with_agreement(lines: Sequence[dict[str, Any]], systems: Sequence[str], by:
     rows = []
     for line in lines:
         reference = references[tuple(line[name] for name in by)]
-        rows.append(line | _agreement(*({name: source[name] for name in systems} for source in (reference, line))))
+        rows.append(line | order_agreement(*({name: source[name] for name in systems} for source in (reference, line))))
     return SENSITIVITY.of_lines(rows, Present(segments=by, systems=systems))
 
 
 def _ranked(systems: Iterable[str], means: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(sorted(systems, key=lambda name: (-means[name], name)))
-
-
-def _variations(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) -> dict[tuple[str, str], Metric]:
-    """The metrics with one choice changed; those equal to the reference or to an earlier one are left out."""
-    if isinstance(discounts, str) or not discounts:
-        raise ParameterError(f"{setting('discounts')} must be a list of at least one, such as ['d_rpd', 'd_a'].")
-    grid, discount, cutoff, gain = plan.grids[0], reference.discount, reference.cutoff, reference.gain
-    in_view = min(grid.visible_rows, grid.rows)
-    screen = (in_view, min(max(sizes_by_row(grid)[:in_view]), grid.cols))  # the smallest cutoff that holds it
-    half = (-(-grid.rows // 2), -(-grid.cols // 2))
-    gain_in_force = plan.gain if gain is None else gain
-    other_gain: GainName = "exp2" if gain_in_force == "linear" else "linear"
-    metrics = {
-        **{("discount", name): metric(reference.base, name, cutoff, gain) for name in discounts},
-        ("ideal", "unconstrained"): metric("N2DCG", discount, cutoff, gain),
-        ("gain", other_gain): metric(reference.base, discount, cutoff, other_gain),
-        ("cutoff", f"first screen, {screen[0]}x{screen[1]}"): metric(reference.base, discount, screen, gain),
-        ("cutoff", f"half the page, {half[0]}x{half[1]}"): metric(reference.base, discount, half, gain),
-    }
-
-    def identity(varied: Metric) -> tuple[Any, ...]:
-        gain = plan.gain if varied.gain is None else varied.gain
-        return varied.ideal, gain if isinstance(gain, str) else id(gain), varied.weights(grid).tobytes()
-
-    distinct: dict[tuple[str, str], Metric] = {}
-    seen = {identity(reference)}
-    for variation, varied in metrics.items():
-        if identity(varied) not in seen:
-            seen.add(identity(varied))
-            distinct[variation] = varied
-    return distinct
-
-
-def _agreement(reference: dict[str, float], means: dict[str, float]) -> dict[str, Any]:
-    """Kendall's tau-b between the order of systems and the reference's, the best system, and the pairs that swap."""
-    agreements = reference_ties = ties = 0
-    flips = []
-    for system, other in itertools.combinations(reference, 2):
-        before, after = reference[system] - reference[other], means[system] - means[other]
-        reference_ties += abs(before) <= TIE
-        ties += abs(after) <= TIE
-        if min(abs(before), abs(after)) <= TIE or math.isnan(before * after):
-            continue
-        if before * after < 0:
-            flips.append(f"{system}/{other}")
-        else:
-            agreements += 1
-    pairs = len(reference) * (len(reference) - 1) // 2
-    untied = math.sqrt((pairs - reference_ties) * (pairs - ties))
-    tau = (agreements - len(flips)) / untied if untied > 0 else math.nan
-    best = max(means, key=lambda name: means[name]) if not any(map(math.isnan, means.values())) else ""
-    return {Columns.TAU: tau, Columns.BEST: best, Columns.FLIPS: ", ".join(flips)}

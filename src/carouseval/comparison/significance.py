@@ -33,7 +33,7 @@ def chosen_test(test: Test) -> SignificanceTest:
         )
     if callable(test):
         return FunctionTest.of(test)
-    by_name = {one.name: one for one in listed_tests()}
+    by_name = {listed.name: listed for listed in listed_tests()}
     return by_name[require_choice("test", test, list(by_name), "a function of differences")]
 
 
@@ -71,7 +71,7 @@ def p_values(
     ids = pl.Series(users)
     if clusters is not None:
         if not tested.takes_clusters:
-            able = " or ".join(repr(one.name) for one in listed_tests() if one.takes_clusters)
+            able = " or ".join(repr(listed.name) for listed in listed_tests() if listed.takes_clusters)
             raise ParameterError(
                 f"{setting('test', tested.name)} takes users as independent; for clusters of them use {able}."
             )

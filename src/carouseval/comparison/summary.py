@@ -63,8 +63,8 @@ def oriented_lift(system: str, pair: Mapping[str, Any]) -> tuple[float, float, f
 
 def level_text(result: "Comparison[Any]") -> str:
     """``95% confidence interval``; also whether it is adjusted, where there are several."""
-    several = _tests(result) > 1
-    kind = "simultaneous " if several and result.config["simultaneous"] else ""
+    has_several = _tests(result) > 1
+    kind = "simultaneous " if has_several and result.config["simultaneous"] else ""
     return f"{kind}{100 * result.config['ci']:g}% confidence interval"
 
 
@@ -212,9 +212,9 @@ def margin_text(result: "Comparison[Any]") -> str:
         return ""
     groups = pairs.group_by(Columns.BASELINE, Columns.NOT_INFERIOR, maintain_order=True).agg(Columns.SYSTEM)
     return " ".join(
-        f"{joined(systems)} {'is' if len(systems) == 1 else 'are'}{'' if shown else ' not'} shown to be at most "
+        f"{joined(systems)} {'is' if len(systems) == 1 else 'are'}{'' if is_shown else ' not'} shown to be at most "
         f"{margin:g} worse than {baseline}."
-        for baseline, shown, systems in groups.iter_rows()
+        for baseline, is_shown, systems in groups.iter_rows()
     )
 
 

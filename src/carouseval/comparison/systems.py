@@ -1,29 +1,23 @@
-"""The systems of a comparison: their layouts by run, errors that name them, and whether they share their ideals."""
+"""The systems of a comparison: their layouts by run, and whether they share their ideals."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 import polars as pl
 
 from carouseval.comparison.result_columns import NAMES
-from carouseval.errors import AddedError, DataError, ParameterError, warn
+from carouseval.errors import AddedError, ParameterError, warn
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.evaluation.systems import Run, naming, runs_of_system
 from carouseval.messages import nested, setting
 from carouseval.tables.table import TableLike, in_memory
 from carouseval.validation import did_you_mean
 
-V = TypeVar("V")
 _PAGE_KEYS = (Columns.USER, Columns.PAGE)
-Systems: TypeAlias = Mapping[str, TableLike | Sequence[TableLike]]
-"""The layouts of each system by its name; a list of layouts where a system has several runs."""
-
-Run: TypeAlias = tuple[str, int]
-"""A system, and the number of its run from 0."""
 
 
 def _in_memory(table: TableLike) -> Any:
@@ -43,15 +37,11 @@ def all_runs(
         raise ParameterError(f"{setting('baseline')}: there is no system {baseline!r}.{hint}")
     runs: dict[Run, Any] = {}
     for name, layouts in systems.items():
-        if not isinstance(name, str) or not name:
-            raise ParameterError(f"{setting('systems')}: names must be non-empty strings, found {name!r}.")
+        of_system = runs_of_system(name, layouts)
         if name in NAMES:
             raise ParameterError(f"{setting('systems')}: {name!r} is a column of the results; choose another name.")
-        tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
-        if not tables:
-            raise ParameterError(f"{setting('systems')}: {name} has no layouts.")
         with naming(name):
-            runs |= {(name, run): open_table(table) for run, table in enumerate(tables)}
+            runs |= {run: open_table(table) for run, table in of_system.items()}
     return runs
 
 
@@ -60,25 +50,6 @@ def warn_of(notices: Mapping[str, Sequence[str]], systems: int) -> None:
     for notice, names in notices.items():
         distinct = list(dict.fromkeys(names))
         warn(notice if len(distinct) == systems else f"{', '.join(distinct)}: {nested(notice)}")
-
-
-@contextmanager
-def naming(system: str, run: int = 0) -> Iterator[None]:
-    """Name the system in errors about the tables of one of its runs; an empty name is left out."""
-    try:
-        yield
-    except DataError as error:
-        if not system:
-            raise
-        raise NamedError((system, run), error) from None
-
-
-class NamedError(DataError):
-    """An error about the tables of one run of a system."""
-
-    def __init__(self, run: Run, error: DataError) -> None:
-        super().__init__(f"{run[0]}: {nested(error)}")
-        self.run, self.error = run, error
 
 
 @dataclass(frozen=True)
@@ -94,16 +65,16 @@ class _OtherIdeals:
     def __add__(self, other: "_OtherIdeals") -> "_OtherIdeals":
         pages = dict(self.pages)
         for key, (count, user) in other.pages.items():
-            own = pages.get(key, (0, user))
-            pages[key] = own[0] + count, min(own[1], user)
+            pages_so_far = pages.get(key, (0, user))
+            pages[key] = pages_so_far[0] + count, min(pages_so_far[1], user)
         return replace(self, pages=pages)
 
     def __str__(self) -> str:
         _, user, key = min((key[0], user, key) for key, (_, user) in self.pages.items())  # of the first metric
         (_, place, before), (count, _) = key, self.pages[key]
         (name, run), (earlier, earlier_run) = self.runs[place], self.runs[before]
-        own, other = (f" of run {run + 1}", f"run {earlier_run + 1}") if name == earlier else ("", earlier)
-        pages = f"page{own} has" if count == 1 else f"pages{own} have"
+        of_run, other = (f" of run {run + 1}", f"run {earlier_run + 1}") if name == earlier else ("", earlier)
+        pages = f"page{of_run} has" if count == 1 else f"pages{of_run} have"
         return (
             f"{name}: {count:,} {pages} a different ideal page than in {other}, first user_id={user!r}: pinned rows "
             "or grids differ. Pin the same rows in all systems, or none."
@@ -117,7 +88,7 @@ def require_same_ideals(pages: Mapping[Run, PageTable], plan: ScoringPlan) -> No
         return
     keys = [key for key in _PAGE_KEYS if all(key in frame.columns for frame in frames)]
     ideals = {of_metric(Columns.METRIC_IDEAL, metric) for metric in plan.metrics}
-    for at, column in enumerate(name for name in frames[0].columns if name in ideals):
+    for number, column in enumerate(name for name in frames[0].columns if name in ideals):
         scored = pl.concat(
             frame.filter(pl.col(Columns.STATUS) == SCORED).select(*keys, ideal=column, result=place)
             for place, frame in enumerate(frames)
@@ -125,15 +96,7 @@ def require_same_ideals(pages: Mapping[Run, PageTable], plan: ScoringPlan) -> No
         earlier = scored.select(*keys, pl.col("ideal", "result").first().over(keys).name.suffix(" before"))
         differs = (scored["ideal"] - earlier["ideal before"]).abs() > 1e-9 * scored["ideal"].abs()
         if differs.any():
-            odd = scored.with_columns(earlier["result before"]).filter(differs)
-            pairs = odd.group_by("result", "result before").agg(pl.len(), pl.col(Columns.USER).min()).iter_rows()
-            found = {(at, place, before): (count, user) for place, before, count, user in pairs}
-            raise AddedError(_OtherIdeals(found, tuple(pages)))
-
-
-def by_system(by_run: Mapping[Run, V]) -> dict[str, list[V]]:
-    """The values of the runs of every system, in their order."""
-    systems: dict[str, list[V]] = {}
-    for (name, _), value in by_run.items():
-        systems.setdefault(name, []).append(value)
-    return systems
+            differing = scored.with_columns(earlier["result before"]).filter(differs)
+            pairs = differing.group_by("result", "result before").agg(pl.len(), pl.col(Columns.USER).min()).iter_rows()
+            counts = {(number, place, before): (count, user) for place, before, count, user in pairs}
+            raise AddedError(_OtherIdeals(counts, tuple(pages)))

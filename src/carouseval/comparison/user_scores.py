@@ -9,10 +9,10 @@ from typing import Generic
 import polars as pl
 
 from carouseval.comparison.result_columns import PER_USER
-from carouseval.comparison.systems import Run, by_system
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.page_table import NO_PAGE, PageTable, Table, weight_of
 from carouseval.evaluation.result_table import Present, When
+from carouseval.evaluation.systems import Run, by_system
 from carouseval.metrics.grid import Array
 
 
@@ -64,8 +64,10 @@ class UserScores:
             lines = lines.group_by(*keys, Columns.RUN, maintain_order=True).mean()
         if Columns.WEIGHT in lines.columns:
             weights = _mean(Columns.WEIGHT, *map(weight_of, metrics))
-            own = lines.group_by(keys).agg(weights).sort(Columns.SYSTEM).group_by(keys[:-1]).agg(weights)
-            lines = lines.drop(own.columns[1 + len(by) :]).join(own, on=keys[:-1], how="left", nulls_equal=True)
+            mean_weights = lines.group_by(keys).agg(weights).sort(Columns.SYSTEM).group_by(keys[:-1]).agg(weights)
+            lines = lines.drop(mean_weights.columns[1 + len(by) :]).join(
+                mean_weights, on=keys[:-1], how="left", nulls_equal=True
+            )
         runs = {name: len(tables) for name, tables in by_system(pages).items()}
         return cls(lines, runs, tuple(metrics), tuple(by))
 
@@ -110,8 +112,10 @@ class UserScores:
         table = self.by_run(metric).select(Columns.USER, *columns).drop_nulls()
         weights = None
         if Columns.WEIGHT in self.lines.columns:
-            own = self.lines.select(Columns.USER, weight_of(metric)).unique(Columns.USER, keep="first")
-            weights = table.join(own, on=Columns.USER, how="left", maintain_order="left")[weight_of(metric)].to_numpy()
+            users_weights = self.lines.select(Columns.USER, weight_of(metric)).unique(Columns.USER, keep="first")
+            weights = table.join(users_weights, on=Columns.USER, how="left", maintain_order="left")[
+                weight_of(metric)
+            ].to_numpy()
         return table.select(columns).to_numpy(), weights
 
 

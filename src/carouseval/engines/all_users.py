@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from carouseval.comparison.systems import Run, naming
 from carouseval.engines.contract import DECLARED, Tables
 from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.reports import Reads, refuse_failures
@@ -20,6 +19,7 @@ from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.inputs import Inputs, OtherUsers
 from carouseval.evaluation.reading.membership import Membership
 from carouseval.evaluation.reading.shown_carousels import SEVERAL
+from carouseval.evaluation.systems import Run, naming
 from carouseval.tables.opening import open_table
 
 _BY_CATEGORY = "rows"  # what is described, brought together by category

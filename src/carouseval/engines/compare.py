@@ -17,10 +17,8 @@ from carouseval.comparison.finish import finish_comparison
 from carouseval.comparison.pair_sums import PairSums
 from carouseval.comparison.pair_tests import PairTests, PairUsers
 from carouseval.comparison.result_columns import PER_USER
-from carouseval.comparison.run_results import RunResults
-from carouseval.comparison.scored_runs import ComparisonPart, score_runs, sum_up
+from carouseval.comparison.scored_runs import ComparisonPart, RunResults, score_runs, sum_up
 from carouseval.comparison.settings import ComparisonSettings
-from carouseval.comparison.systems import Run, by_system, naming
 from carouseval.comparison.tests.contract import MergedTest, RandomDraws, SignificanceTest, without_ties
 from carouseval.comparison.user_scores import UserScores, segment_scores
 from carouseval.engines.all_users import other_users
@@ -32,10 +30,11 @@ from carouseval.engines.reports import sums_of_pass
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.columns import Columns
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 from carouseval.evaluation.page_table import Table, user_columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.systems import Run, by_system, naming
 from carouseval.tables.table import TableLike
 
 

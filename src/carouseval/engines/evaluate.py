@@ -15,13 +15,12 @@ from carouseval.engines.kept_pages import KeptPages
 from carouseval.engines.reports import ONLY_RUN, Reads, sums_of_pass
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
-from carouseval.evaluation.finish import finish_evaluation
+from carouseval.evaluation.evaluate import finish_evaluation, score_part
 from carouseval.evaluation.notices import notify_of_overfull
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.reading.inputs import OtherUsers
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.score_part import score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
 from carouseval.tables.table import TableLike

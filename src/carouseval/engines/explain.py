@@ -16,8 +16,9 @@ from carouseval.engines.given_tables import GivenTables, Job
 from carouseval.engines.kept_pages import require_few
 from carouseval.engines.reports import sums_of_pass
 from carouseval.errors import warn
-from carouseval.evaluation.chosen_pages import ChosenPages
+from carouseval.evaluation.evaluate import score_part
 from carouseval.evaluation.explain import finish_explanation
+from carouseval.evaluation.explained_pages import ChosenPages
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.losses import Losses, LossPart, LossScale, explained_metric
 from carouseval.evaluation.outcomes import PageOutcomes
@@ -26,7 +27,6 @@ from carouseval.evaluation.part import Part
 from carouseval.evaluation.per_page import page_columns
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.result_columns import LOSSES
-from carouseval.evaluation.score_part import score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings
 from carouseval.tables.table import TableLike

@@ -9,7 +9,6 @@ from typing import Any, Generic
 
 import polars as pl
 
-from carouseval.comparison.systems import Run, naming
 from carouseval.engines.contract import Engine, Tables
 from carouseval.engines.reports import ONLY_RUN, ReadLines, Reads, refuse_changes
 from carouseval.errors import DataError
@@ -21,6 +20,7 @@ from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, OtherUsers
 from carouseval.evaluation.result_columns import PER_PAGE
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.systems import Run, naming
 from carouseval.tables.table import Table, TableLike
 
 

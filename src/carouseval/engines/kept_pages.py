@@ -9,16 +9,16 @@ from typing import Any
 
 import polars as pl
 
-from carouseval.comparison.systems import Run
 from carouseval.comparison.user_scores import ComparedUsers
 from carouseval.engines.contract import RUN, ColumnTypes, Mapped
 from carouseval.engines.reports import ReadLines, Reads, refuse_changes
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns, of_metric
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 from carouseval.evaluation.page_table import ALL, PageTable, ScoredPages, Segment, Table, user_columns
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.result_columns import PER_USER
+from carouseval.evaluation.systems import Run
 from carouseval.evaluation.user_sums import SegmentSums
 
 MOST_PAGES = 1_000_000  # that come to this machine without being asked for

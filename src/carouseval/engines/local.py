@@ -13,7 +13,7 @@ import polars as pl
 from carouseval.engines.contract import RUN, ColumnTypes, Engine, Mapped, Work, arranged, outcome
 from carouseval.engines.reports import ReadLines, Reads, Report
 from carouseval.errors import ParameterError
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 
 Made = tuple[Sequence[pl.DataFrame], Report]
 

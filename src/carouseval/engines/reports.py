@@ -8,14 +8,14 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from carouseval.comparison.systems import NamedError, Run, naming
 from carouseval.errors import AddedError, CountedLines, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
 from carouseval.evaluation.defects.page_defects import REFUSABLE
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
 from carouseval.evaluation.notices import Refusal, RefusalError
 from carouseval.evaluation.settings import Settings
+from carouseval.evaluation.systems import NamedError, Run, naming
 from carouseval.messages import Message, nested
 
 if TYPE_CHECKING:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,23 +12,15 @@ import polars as pl
 from carouseval.errors import CarousevalError, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.category_facts import CategoryFacts
+from carouseval.evaluation.category_notices import joined_categories, personal_notes, unknown_categories
+from carouseval.evaluation.check_result import Check
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.defects import page_defects
-from carouseval.evaluation.defects.defect_lines import describe_defects
-from carouseval.evaluation.defects.joined_categories import joined_categories
+from carouseval.evaluation.defects.defect_lines import find_defect
 from carouseval.evaluation.defects.page_defects import PageDefect
-from carouseval.evaluation.notices import (
-    large_gains,
-    mismatches,
-    no_category,
-    no_relevance,
-    number,
-    refusals,
-    unknown_categories,
-)
+from carouseval.evaluation.notices import large_gains, mismatches, no_category, no_relevance, refusals
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.part import TableFacts
-from carouseval.evaluation.personal_notes import personal_notes
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import NO_CATEGORY, Inputs, JudgedSources
 from carouseval.evaluation.reading.page_batch import page_batches
@@ -39,79 +29,11 @@ from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.evaluation.table_matching import TableMatch
 from carouseval.evaluation.tally import Relevances, uncategorised
 from carouseval.progress import Progress
-from carouseval.results import Result, plain
+from carouseval.results import plain
 from carouseval.settings import checked_settings, takes
 from carouseval.tables.columns import Defect
 from carouseval.tables.opening import open_table
 from carouseval.tables.table import Table, TableLike, in_memory
-
-
-@dataclass(frozen=True, repr=False)
-class Check(Result):
-    """What is wrong with tables and what they hold, as :func:`carouseval.check` returns it.
-
-    Attributes
-    ----------
-    defects : tuple of Defect
-        What is wrong, errors first; each has a ``severity`` ("error", "warning" or "note"), ``table``, ``column``,
-        ``count`` and ``message``.
-    summary : dict of str to dict
-        For each table, its numbers of lines, users, items and so on; under ``match``, how well the tables fit together.
-        Empty where a table cannot be read.
-
-    Examples
-    --------
-    >>> import carouseval as cv
-    >>> data = cv.sample(users=20, systems=["new"])
-    >>> check = cv.check(data.layouts["new"], data.judgments, data.items)
-    >>> check.ok
-    True
-    >>> check.summary["judgments"]["users"]
-    20
-    """
-
-    defects: tuple[Defect, ...]
-    summary: dict[str, dict[str, Any]]
-
-    @property
-    def ok(self) -> bool:
-        """Whether the tables can be scored as they are."""
-        return not any(defect.severity == "error" for defect in self.defects)
-
-    @property
-    def heading(self) -> str:
-        """A sentence where nothing is wrong; else empty."""
-        return "" if self.defects else "The tables are valid."
-
-    def raise_for_errors(self) -> None:
-        """Raise a :class:`carouseval.DataError` with the first error, if there is one."""
-        for defect in self.defects:
-            if defect.severity == "error":
-                raise DataError(str(defect))
-
-    def to_frame(self) -> pl.DataFrame:
-        """One line per defect: severity, table, column, count, message."""
-        kinds = {
-            "severity": pl.String,
-            "table": pl.String,
-            "column": pl.String,
-            "count": pl.Int64,
-            "message": pl.String,
-        }
-        return pl.DataFrame([{name: asdict(defect)[name] for name in kinds} for defect in self.defects], schema=kinds)
-
-    def to_dict(self) -> dict[str, Any]:
-        """``ok``, ``defects`` and ``summary``."""
-        return {"ok": self.ok, "defects": self.to_frame().to_dicts(), "summary": self.summary}
-
-    def __repr__(self) -> str:
-        severities = [defect.severity for defect in self.defects]
-        numbers = [number(severities.count(kind), kind) for kind in ("error", "warning", "note") if kind in severities]
-        lines = [f"Check({', '.join(numbers) or self.heading})"]
-        return "\n".join([*lines, *(f"  {defect.severity}: {defect.message}" for defect in self.defects)])
-
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + f"<pre>{html.escape(json.dumps(self.summary, indent=1))}</pre>"
 
 
 @takes(Settings)
@@ -240,8 +162,8 @@ def _summary(table: Table) -> dict[str, Any]:
         }
     if table.name in ("items", "carousels") and Columns.USER in table:
         facts["personal_lines"] = pl.col(Columns.USER).is_not_null().sum()
-    (found,) = table.query(lambda frame: frame.select(**facts))
-    return found.row(0, named=True)
+    (values,) = table.query(lambda frame: frame.select(**facts))
+    return values.row(0, named=True)
 
 
 def _content_defects(
@@ -259,7 +181,7 @@ def _content_defects(
     sources = JudgedSources(judgments, given.get("items"), ScoringPlan.of(settings), needs_judgments=judged)
     try:
         with sources.open(given["layouts"], progress, lenient=True) as inputs:
-            defects, unjudged, shown = _page_defects(inputs, summary, progress)
+            defects, unjudged, shown_items = _page_defects(inputs, summary, progress)
             if inputs.judged.membership is None and inputs.plan.needs_categories:  # items may come with the judgments
                 defects.append(Defect("layouts", Columns.CATEGORY, 1, NO_CATEGORY, "error" if judged else "warning"))
             defects += personal_notes(inputs)
@@ -269,7 +191,7 @@ def _content_defects(
             valid = not any(defect.severity == "error" for defect in defects)
             if not judged:
                 return defects
-            return defects + _match_defects(inputs, facts, summary, unjudged, shown if valid else None)
+            return defects + _match_defects(inputs, facts, summary, unjudged, shown_items if valid else None)
     except CarousevalError as error:
         return [Defect(_table_of(error), "", 1, str(error))]
 
@@ -280,22 +202,22 @@ def _page_defects(
     """Defects of pages, the number of items shown without a judgment, and the judged items shown."""
     marked: dict[PageDefect, list[Any]] = {}
     refused: set[PageDefect] = set()
-    duplicates, unjudged, shown = 0, 0, ShownItems(inputs.judged)
+    duplicates, unjudged, shown_items = 0, 0, ShownItems(inputs.judged)
     for batch in page_batches(inputs.layouts, inputs.judged, inputs.plan, progress):
         refused_here = dict(page_defects.refused(batch, inputs.plan))
         refused |= refused_here.keys()
         for defect in dict.fromkeys((*page_defects.PAGE_DEFECTS, *refused_here)):
             marked.setdefault(defect, []).append(page_defects.marked_pages(batch, defect))
         duplicates, unjudged = duplicates + int(batch.duplicates.sum()), unjudged + int(batch.unjudged.sum())
-        shown.add(batch)
+        shown_items.add(batch)
     defects: list[Defect] = []
     for defect, parts in marked.items():
         pages = np.concatenate(parts)
         if len(pages):
             severity = "error" if defect in refused else "warning"
-            defects.append(replace(describe_defects(defect, pages, inputs), severity=severity))
+            defects.append(replace(find_defect(defect, pages, inputs).defect(), severity=severity))
     summary["layouts"] |= {"pages": int(inputs.layouts.present.sum()), "repeated_items": duplicates}
-    return defects, unjudged, shown
+    return defects, unjudged, shown_items
 
 
 def _match_defects(
@@ -303,7 +225,7 @@ def _match_defects(
     facts: CategoryFacts,
     summary: dict[str, dict[str, Any]],
     unjudged: int,
-    shown: ShownItems | None,
+    shown_items: ShownItems | None,
 ) -> list[Defect]:
     """How well the tables match.
 
@@ -313,8 +235,8 @@ def _match_defects(
     outcomes = PageOutcomes.of(inputs.judged, layouts, inputs.plan)
     missing, without_category = len(outcomes.entries.missing_sets), uncategorised(inputs)
     shares: dict[str, Any] = {}
-    if shown is not None:
-        of_pages = shown.counts()
+    if shown_items is not None:
+        of_pages = shown_items.counts()
         shares = {"relevant_shown": of_pages.share_of_relevant, "judged_share": of_pages.judged_share}
     counts = {
         "judged_without_page": missing,

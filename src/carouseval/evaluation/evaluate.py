@@ -1,28 +1,38 @@
 """From tables to scores: ``evaluate`` for one system, ``Evaluator`` for many systems judged by the same data.
 
-Settings make a plan, tables become arrays (``reading/``), all users are scored as one part (``score_part.py``), and the
-result is made of it (``finish.py``).
+Settings make a plan, tables become arrays (``reading/``), all users are scored as one part (``score_part``), and the
+result is made of the sum of all parts (``finish_evaluation``). Engines score users in many parts by the same functions.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, Unpack
+
+import numpy as np
+import polars as pl
 
 from carouseval.errors import DataError, ParameterError, warn
-from carouseval.evaluation.finish import finish_evaluation
-from carouseval.evaluation.notices import notify_of_overfull
+from carouseval.evaluation.defects.defect_lines import refuse_defects
+from carouseval.evaluation.notices import RefusalError, notify_of, notify_of_overfull, refusals
+from carouseval.evaluation.outcomes import PageOutcomes
+from carouseval.evaluation.page_table import PageTable, ScoredPages, Table
+from carouseval.evaluation.part import Part, SystemItems
+from carouseval.evaluation.per_page import per_page
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs, JudgedSources, JudgedTables
+from carouseval.evaluation.reading.page_batch import PageBatch, no_pages, page_batches
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.score_part import Watcher, score_part
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
+from carouseval.evaluation.scoring.page_scores import PageScores
+from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings, SettingsDict
 from carouseval.forks import refuse_fork
 from carouseval.messages import Expression, setting
 from carouseval.progress import Progress
 from carouseval.settings import checked_settings, takes
+from carouseval.tables.table import Table as GivenTable
 from carouseval.tables.table import TableLike
 
 
@@ -185,3 +195,78 @@ def evaluate_inputs(
     evaluation = finish_evaluation(part, pages, inputs.plan, inputs.tables, warn)
     notify_of_overfull(part.rows, part.tables, warn)
     return evaluation
+
+
+Watcher: TypeAlias = Callable[[PageOutcomes], Callable[[PageBatch], None]]
+"""What is told the outcomes of all pages, and returns what is told of every batch that was scored."""
+
+
+def score_part(
+    inputs: Inputs, ideals: PageIdeals, progress: Progress | None = None, watchers: Sequence[Watcher] = ()
+) -> tuple[PageTable, Part]:
+    """Score pages; what the settings refuse is raised. Systems that are compared share ``ideals``."""
+    plan = inputs.plan
+    outcomes = _outcomes(inputs)
+    scores = _score_pages(inputs, ideals, progress, [watch(outcomes) for watch in watchers])
+    frame = per_page(inputs, outcomes, scores, all_columns=inputs.is_part)
+    pages = PageTable(tuple(plan.metrics), plan.settings.by_columns, frame)
+    return pages, Part.of(inputs, outcomes, scores, pages, ideals)
+
+
+def _outcomes(inputs: Inputs) -> PageOutcomes:
+    """Decide which pages are scored, count as zero or are skipped; what the settings refuse is raised first."""
+    outcomes = PageOutcomes.of(inputs.judged, inputs.layouts, inputs.plan)
+    for refusal in refusals(inputs, outcomes):
+        raise RefusalError(refusal, inputs.plan.settings)
+    return outcomes
+
+
+def _score_pages(
+    inputs: Inputs, ideals: PageIdeals, progress: Progress | None, on_batch: Sequence[Callable[[PageBatch], None]]
+) -> PageScores:
+    """Score all pages, batch by batch; defects that the settings refuse are raised."""
+    parts = []
+    batches = page_batches(inputs.layouts, inputs.judged, inputs.plan, progress)
+    for batch in batches:
+        refuse_defects(batch, inputs, batches)
+        parts.append(score(inputs.judged, batch, inputs.plan, ideals))
+        for tell in on_batch:
+            tell(batch)
+    return PageScores.merge(
+        parts or [score(inputs.judged, no_pages(inputs.layouts, inputs.judged, inputs.plan), inputs.plan, ideals)]
+    )
+
+
+def finish_evaluation(
+    part: Part,
+    pages: ScoredPages[Table],
+    plan: ScoringPlan,
+    tables: Mapping[str, GivenTable],
+    notify: Callable[[str], None],
+) -> Evaluation[Table]:
+    """Make an evaluation of the sum of all parts; ``notify`` is called with what needs attention.
+
+    ``tables`` are those that were given, for the names of their columns.
+    """
+    counts = part.tally.all_counts()
+    notify_of(part, counts, plan, tables, notify)
+    return Evaluation(
+        pages=pages,
+        counts=counts,
+        config=plan.config() | part.tables.config(),
+        figures=_figures(part.items, plan),
+        page_match=part.tally.match.page_share,
+    )
+
+
+def _figures(items: SystemItems, plan: ScoringPlan) -> dict[str, float]:
+    """The metrics of the whole system; items have codes for them."""
+    if not plan.figures:
+        return {}
+    known = pl.concat([items.catalogue, *items.in_view.values()]).unique().sort()
+
+    def codes(of_items: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+        return known.search_sorted(of_items.sort()).to_numpy().astype(np.uint32)
+
+    catalogue = codes(items.catalogue)
+    return {name: metric.aggregate(codes(items.in_view[name]), catalogue) for name, metric in plan.figures.items()}

@@ -1,9 +1,13 @@
-"""Sums without rounding, so that users may be summed up in any parts and any order: the bits are the same."""
+"""Sums without rounding, so that users may be summed up in any parts and any order: the bits are the same.
+
+Also what all sums over parts of the users share: they add up field by field (``AddsUp``).
+"""
 
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -81,16 +85,16 @@ def exact_sums(columns: Array, products: Sequence[Product]) -> dict[Product, Exa
     >>> float(sums[0, 1])
     1.1
     """
-    terms = dict.fromkeys(one[:length] for one in products for length in range(1, len(one) + 1))
-    places = {one: place for place, one in enumerate(terms)}
-    before = np.array([places.get(one[:-1], -1) for one in terms], np.int32)
-    column = np.array([one[-1] for one in terms], np.int32)
+    terms = dict.fromkeys(product[:length] for product in products for length in range(1, len(product) + 1))
+    places = {product: place for place, product in enumerate(terms)}
+    before = np.array([places.get(product[:-1], -1) for product in terms], np.int32)
+    column = np.array([product[-1] for product in terms], np.int32)
     digits, exponents = _native.exact_sums(columns, before, column)
     sums: dict[Product, Exact] = {(): Exact(len(columns))}
-    for one, place in places.items():
+    for product, place in places.items():
         integer = int.from_bytes(digits[place].tobytes(), "little", signed=True)
-        sums[one] = Exact(integer, int(exponents[place]))._shortened()
-    return {one: sums[one] for one in products}
+        sums[product] = Exact(integer, int(exponents[place]))._shortened()
+    return {product: sums[product] for product in products}
 
 
 def exact_sum(values: Array) -> Exact:
@@ -140,25 +144,54 @@ def central_moments(
         single = x * y * sum_of(3, k) + x * z * sum_of(3, j) + y * z * sum_of(3, i)
         cube = ((sum_of(3, i, j, k) * total - pairs) * total + single) * total - x * y * z * sum_of(3)
         rounded = _quotient(cube, total**6, 3 * (unit - exponent))
-        for at in itertools.permutations((i, j, k)):
-            cubes[at] = rounded
+        for indices in itertools.permutations((i, j, k)):
+            cubes[indices] = rounded
     return squares, cubes
 
 
 def _integers(sums: Mapping[Product, Exact], columns: int) -> tuple[dict[Product, int], int]:
     """The same sums with columns and weights in units that make all of them integers, and the exponent of columns'."""
-    powers = {one: one.count(columns) for one in sums if all(column <= columns for column in one)}  # of weights
-    of_weights = [sums[one].exponent // power for one, power in powers.items() if power == len(one) > 0 and sums[one]]
+    powers = {
+        product: product.count(columns) for product in sums if all(column <= columns for column in product)
+    }  # of weights
+    of_weights = [
+        sums[product].exponent // power
+        for product, power in powers.items()
+        if power == len(product) > 0 and sums[product]
+    ]
     unit_of_weights = min(of_weights, default=0)
     of_columns = [
-        (sums[one].exponent - power * unit_of_weights) // (len(one) - power)
-        for one, power in powers.items()
-        if len(one) > power and sums[one]
+        (sums[product].exponent - power * unit_of_weights) // (len(product) - power)
+        for product, power in powers.items()
+        if len(product) > power and sums[product]
     ]
     unit = min(of_columns, default=0)
     integers = {}
-    for one, power in powers.items():
-        value = sums[one]
-        shift = value.exponent - power * unit_of_weights - (len(one) - power) * unit
-        integers[one] = value.integer << shift if value.integer else 0
+    for product, power in powers.items():
+        value = sums[product]
+        shift = value.exponent - power * unit_of_weights - (len(product) - power) * unit
+        integers[product] = value.integer << shift if value.integer else 0
     return integers, unit
+
+
+K = TypeVar("K")
+
+
+class AddsUp:
+    """A dataclass of which parts add up, field by field: mappings value by value."""
+
+    def __add__(self, other: Self) -> Self:
+        pairs = ((getattr(self, column.name), getattr(other, column.name)) for column in fields(self))  # type: ignore[arg-type]
+        return type(self)(*(added(*pair) if isinstance(pair[0], Mapping) else pair[0] + pair[1] for pair in pairs))
+
+
+def added(first: Mapping[K, Any], second: Mapping[K, Any]) -> dict[K, Any]:
+    """The values of both, added up where both have one, in the order in which they come.
+
+    >>> added({"a": 1, "b": 2}, {"b": 3, "c": 4})
+    {'a': 1, 'b': 5, 'c': 4}
+    """
+    total = dict(first)
+    for key, value in second.items():
+        total[key] = total[key] + value if key in total else value
+    return total

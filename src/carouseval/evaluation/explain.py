@@ -15,16 +15,15 @@ import polars as pl
 
 from carouseval.errors import warn
 from carouseval.evaluation import result_columns
-from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.evaluate import evaluate_inputs
+from carouseval.evaluation.explained_pages import ChosenPages, look_up_page
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.losses import Losses, LossPart, LossScale, as_floats, explained_metric, loss_columns
 from carouseval.evaluation.notices import rows_not_proven
-from carouseval.evaluation.page_lookup import look_up_page
 from carouseval.evaluation.page_view import PageView
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.inputs import JudgedSources
+from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.settings import Settings, SettingsDict
@@ -85,11 +84,23 @@ def explain(
         ideals = PageIdeals(inputs.judged, plan, inputs.shown, keeps_cells=True, progress=progress)
         losses = Losses(inputs, name, ideals)
         evaluation = evaluate_inputs(inputs, ideals, progress, [losses.begin])
-        scored = evaluation.pages.collect()
-        chosen = ChosenPages.of(scored.frame, name, pages)
-        frame, part = losses.part(scored, chosen)
-        view = partial(look_up_page, inputs.judged_tables, ideals, layouts, name)
-        return finish_explanation(name, frame, part, chosen, losses.scale, evaluation, plan, warn, view)
+        return explain_scored(inputs, losses, evaluation, layouts, warn, pages)
+
+
+def explain_scored(
+    inputs: Inputs,
+    losses: Losses,
+    evaluation: Evaluation,
+    layouts: TableLike,
+    notify: Callable[[str], None],
+    pages: Sequence[Any] = (),
+) -> Explanation:
+    """Explain pages that were scored on this machine, with some that are named."""
+    name, scored = losses.metric, evaluation.pages.collect()
+    chosen = ChosenPages.of(scored.frame, name, pages)
+    frame, part = losses.part(scored, chosen)
+    view = partial(look_up_page, inputs.judged_tables, losses.ideals, layouts, name)
+    return finish_explanation(name, frame, part, chosen, losses.scale, evaluation, inputs.plan, notify, view)
 
 
 def finish_explanation(

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any, SupportsIndex
 
 import polars as pl
@@ -13,7 +12,7 @@ from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.outcomes import MISSING, page_shares
 from carouseval.evaluation.page_table import NO_PAGE
-from carouseval.evaluation.page_view import PageView, first_page_text, ids_text
+from carouseval.evaluation.page_view import PageView, first_page_text, ids_text, is_id
 from carouseval.evaluation.results import Evaluation
 from carouseval.forks import refuse_fork
 from carouseval.messages import Expression, Message, nested, setting
@@ -136,9 +135,9 @@ class Explanation(Reported):
         score = f"{heading} These pages score {_points(shares['score'])} out of 100, the score of an ideal page".strip()
         if not parts:
             return f"{score}: there is nothing left to gain."
-        several = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        changes = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
         row = "" if self.worst_row is None else f" Row {self.worst_row} falls furthest short of the ideal page."
-        return f"{score}; {several}.{row}"
+        return f"{score}; {changes}.{row}"
 
     @cached_property
     def worst_row(self) -> int | None:
@@ -205,8 +204,8 @@ class Explanation(Reported):
 
     def _page_ids(self, user_id: SupportsIndex | str) -> list[Any]:
         """The pages that a user was shown, in order."""
-        shown = (pl.col(Columns.USER) == pl.lit(user_id)) & (pl.col(Columns.STATUS) != MISSING)
-        return self.per_page.filter(shown)[Columns.PAGE].sort().to_list()
+        is_shown = (pl.col(Columns.USER) == pl.lit(user_id)) & (pl.col(Columns.STATUS) != MISSING)
+        return self.per_page.filter(is_shown)[Columns.PAGE].sort().to_list()
 
     def _look_up(self, user_id: SupportsIndex | str, page_id: SupportsIndex | str | None) -> PageView:
         """Any page, read again."""
@@ -228,9 +227,9 @@ class Explanation(Reported):
     def _require_same(self, view: PageView) -> None:
         """Refuse a page that was read again if it is another than the one explained."""
         keys = {Columns.USER: view.user_id} | ({} if view.page_id is None else {Columns.PAGE: view.page_id})
-        own = self.per_page.filter(*(pl.col(key) == pl.lit(value) for key, value in keys.items()))
+        lines = self.per_page.filter(*(pl.col(key) == pl.lit(value) for key, value in keys.items()))
         values = {name: view.values[name] for name in (Columns.DCG, Columns.IDEAL)}
-        if not any(all(line[name] in (None, value) for name, value in values.items()) for line in own.to_dicts()):
+        if not any(all(line[name] in (None, value) for name, value in values.items()) for line in lines.to_dicts()):
             raise DataError(
                 f"layouts: the page of {ids_text(view.user_id, view.page_id)} is not the one that was explained: the "
                 "table has changed since. Call explain again."
@@ -278,12 +277,6 @@ def worst_pages(per_page: pl.DataFrame) -> pl.DataFrame:
     has_weight = pl.col(Columns.WEIGHT) > 0 if Columns.WEIGHT in per_page.columns else pl.lit(True)
     scored = per_page.filter((pl.col(Columns.IDEAL) > 0) & has_weight).with_columns(lost)
     return scored.sort(Columns.SCORE, Columns.LOST, Columns.USER, descending=[False, True, False])
-
-
-def is_id(value: object, own: object) -> bool:
-    """Whether a value is this id: True is not 1, and neither is 1.0."""
-    kind = str if isinstance(own, str) else Integral
-    return isinstance(value, kind) and not isinstance(value, bool) and value == own
 
 
 def _shares(pages: pl.DataFrame) -> dict[str, float]:

@@ -10,14 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import ParameterError
-from carouseval.evaluation.chosen_pages import ChosenPages
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.exact_sums import Exact, exact_sum
+from carouseval.evaluation.explained_pages import ChosenPages, page_views
 from carouseval.evaluation.explanation import LOSSES
 from carouseval.evaluation.outcomes import SCORE, PageOutcomes
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.page_view import PageView
-from carouseval.evaluation.page_views import page_views
 from carouseval.evaluation.per_page import page_names
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.inputs import Inputs
@@ -79,7 +78,7 @@ class Losses:
     """The losses of a system's pages by one metric, summed batch by batch; ``ideals`` must keep their cells."""
 
     def __init__(self, inputs: Inputs, name: str, ideals: PageIdeals, scale: LossScale | None = None) -> None:
-        self._inputs, self._name, self.ideals = inputs, name, ideals
+        self._inputs, self.metric, self.ideals = inputs, name, ideals
         self._scale = scale  # of all users, if others are elsewhere
         self._scored, self._shares = np.zeros(len(inputs.layouts), bool), np.zeros(len(inputs.layouts))
         self._values = np.full((len(inputs.layouts), 4), np.nan)
@@ -96,10 +95,10 @@ class Losses:
 
     def begin(self, outcomes: PageOutcomes) -> Callable[[PageBatch], None]:
         """Take the outcomes of all pages; returns what adds their losses."""
-        of_metric, pages = outcomes.by_metric[self._name], outcomes.entries.pages
+        of_metric, pages = outcomes.by_metric[self.metric], outcomes.entries.pages
         self._scored[pages] = of_metric.decision[: len(pages)] == SCORE
         if self._scale is None:
-            self._scale = LossScale.of(self._inputs, self._name, outcomes)
+            self._scale = LossScale.of(self._inputs, self.metric, outcomes)
         total = float(self._scale.share)
         shares = of_metric.shares_of_users[: len(pages)]
         self._shares[pages] = shares / total if total > 0 else shares
@@ -114,8 +113,8 @@ class Losses:
 
     def _add(self, grid: int, pages: PageBatch) -> None:
         inputs = self._inputs
-        codes, gains, weights = pages.pages, inputs.judged.gains[self._name], inputs.plan.weights(self._name, grid)
-        steps = loss_steps(self._name, grid, pages, self.ideals)
+        codes, gains, weights = pages.pages, inputs.judged.gains[self.metric], inputs.plan.weights(self.metric, grid)
+        steps = loss_steps(self.metric, grid, pages, self.ideals)
         self._values[codes], self._losses[codes], self._row_gaps[codes] = steps.values, steps.losses, steps.row_gaps
         best = steps.values[:, 3]
         share = self._shares[codes]
@@ -156,7 +155,7 @@ class Losses:
         kept = [*keys, *by, Columns.WEIGHT, Columns.STATUS]
         scored = pages.frame.select(
             *(name for name in kept if name in pages.frame.columns),
-            pl.col(self._name).alias(Columns.SCORE),
+            pl.col(self.metric).alias(Columns.SCORE),
         )
         frame = LOSS_COLUMNS.arranged(scored.join(steps, on=keys, how="left"), loss_columns(scored.columns, by))
         wanted = pl.DataFrame([*chosen], schema=steps.select(keys).schema, orient="row")
@@ -174,7 +173,7 @@ class Losses:
         """Some pages beside their ideals."""
         inputs = self._inputs
         pages = read_again(codes, inputs.layouts, inputs.judged, inputs.plan)
-        return page_views(inputs, self._name, pages, self._values[codes], self.ideals.uncounted())
+        return page_views(inputs, self.metric, pages, self._values[codes], self.ideals.uncounted())
 
 
 CELL_SUMS = (Columns.GAIN, Columns.IDEAL_GAIN, Columns.LOSS)

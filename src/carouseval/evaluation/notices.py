@@ -1,7 +1,6 @@
 """What the settings refuse, and warnings, in words."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -13,9 +12,8 @@ from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation import schema
-from carouseval.evaluation.category_facts import CategoryFacts
-from carouseval.evaluation.defects.joined_categories import joined_categories
-from carouseval.evaluation.filled_rows import FilledRows
+from carouseval.evaluation.category_facts import FilledRows
+from carouseval.evaluation.category_notices import joined_categories, unknown_categories
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.part import Part, TableFacts
 from carouseval.evaluation.per_page import entry_names
@@ -28,34 +26,9 @@ from carouseval.messages import Message, setting
 from carouseval.metrics.gains import LARGEST_GRADE, large_gain
 from carouseval.tables.columns import Defect
 from carouseval.tables.table import Table
-from carouseval.validation import did_you_mean
 
 _MOST_CATEGORIES = 3  # listed in a notice
 _MANY = 20  # judged users, of whom most should have a page
-
-
-def unknown_categories(facts: CategoryFacts) -> list[Defect]:
-    """Categories that carousels or capacity names and no other table has, where that looks like a mistake."""
-    known = sorted(facts.known)
-    letters = {_letters(name) for name in known}
-    defects = []
-    for where, names in facts.unknown.items():
-        odd = [str(name) for name in names]
-        if where == "carousels" and len(odd) < facts.named[where]:  # it may list more than these pages show
-            odd = [name for name in odd if _letters(name) in letters]
-        hints = [hint for name in odd[:_MOST_CATEGORIES] if (hint := did_you_mean(name, known))]
-        if odd:
-            are = "category is" if len(odd) == 1 else "categories are"
-            listed = ", ".join(map(repr, odd[:_MOST_CATEGORIES]))
-            listed += ", ..." if len(odd) > _MOST_CATEGORIES else ""
-            message = f"{where}: {len(odd):,} {are} in no other table: {listed}.{hints[0] if hints else ''}"
-            defects.append(Defect(where, "category", len(odd), message, "warning"))
-    return defects
-
-
-def _letters(name: str) -> str:
-    """A name without case, blanks and punctuation."""
-    return re.sub(r"[\W_]", "", name.lower())
 
 
 @dataclass(frozen=True)
@@ -123,7 +96,7 @@ def mismatches(
 
     ``ids`` tells how many ids there are, by column.
     """
-    ours = tables["layouts"]
+    names = tables["layouts"].names
     if match.few_pages:
         return [_unmatched_pages(tables, match)]
     for column, no_match, what in (
@@ -132,25 +105,25 @@ def mismatches(
     ):
         if no_match:
             message = (
-                f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {ours.names[column]} is "
+                f"layouts: {what}, so every score is 0. Write ids the same way in all tables: {names[column]} is "
                 f"{match.ids['layouts', column]!r} in layouts and {match.ids['judgments', column]!r} in judgments."
             )
-            return [Defect("layouts", ours.names[column], ids.get(column, 1), message, "warning")]
+            return [Defect("layouts", names[column], ids.get(column, 1), message, "warning")]
     return []
 
 
-def large_gains(tables: Mapping[str, Table], found: Relevances) -> list[Defect]:
+def large_gains(tables: Mapping[str, Table], values: Relevances) -> list[Defect]:
     """Relevances that are no grades, where gains are 2^relevance - 1."""
-    if not found.grows:
+    if not values.grows:
         return []
     table = tables["judgments"]
-    where = table.where_is(pl.col("relevance") == found.largest)
+    where = table.where_is(pl.col("relevance") == values.largest)
     message = (
-        f"judgments: column {table.names['relevance']}: {number(found.above, 'relevance')} of {found.count:,} "
-        f"{'is' if found.above == 1 else 'are'} above {LARGEST_GRADE}, the largest {found.largest:g}{where}; "
-        f"{large_gain(found.largest)}"
+        f"judgments: column {table.names['relevance']}: {number(values.above, 'relevance')} of {values.count:,} "
+        f"{'is' if values.above == 1 else 'are'} above {LARGEST_GRADE}, the largest {values.largest:g}{where}; "
+        f"{large_gain(values.largest)}"
     )
-    return [Defect("judgments", table.names["relevance"], found.above, message, "warning")]
+    return [Defect("judgments", table.names["relevance"], values.above, message, "warning")]
 
 
 def _unmatched_pages(tables: Mapping[str, Table], match: TableMatch) -> Defect:
@@ -191,11 +164,7 @@ def no_category(facts: TableFacts, count: int) -> str:
 
 
 def notify_of(
-    part: Part,
-    counts: Mapping[str, int],
-    plan: ScoringPlan,
-    tables: Mapping[str, Table],
-    notify: Callable[[str], None],
+    part: Part, counts: Mapping[str, int], plan: ScoringPlan, tables: Mapping[str, Table], notify: Callable[[str], None]
 ) -> None:
     """Say what was scored but needs attention; ``counts`` are all of the part's, ``tables`` name their columns."""
     tally, settings = part.tally, plan.settings

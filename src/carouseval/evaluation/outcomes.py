@@ -153,7 +153,7 @@ class PageOutcomes:
     def refused(self) -> NDArray[np.bool_]:
         """Which entries are refused by any metric."""
         outcomes = self.by_metric.values() or [self.by_any]
-        return np.asarray(np.any([one.decision == REFUSE for one in outcomes], axis=0))
+        return np.asarray(np.any([outcome.decision == REFUSE for outcome in outcomes], axis=0))
 
 
 def _by_any(by_metric: Mapping[str, MetricOutcomes]) -> MetricOutcomes | None:

@@ -147,8 +147,8 @@ class PageTable(ScoredPages[pl.DataFrame]):
             means = [pl.col(name).mean() for name in self.metrics]
         else:
             weight = pl.col(Columns.WEIGHT)
-            own = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
-            means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *own]
+            weights = (weight.filter(pl.col(name).is_not_null()).mean().alias(weight_of(name)) for name in self.metrics)
+            means = [*(_weighted(name, weight) for name in self.metrics), weight.mean(), *weights]
         pages_by_metric = (pl.col(name).count().alias(column) for name, column in self._pages_columns.items())
         return scored.group_by(keys, maintain_order=True).agg(pl.len().alias(Columns.PAGES), *means, *pages_by_metric)
 

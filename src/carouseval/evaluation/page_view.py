@@ -2,6 +2,7 @@
 
 import html
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, SupportsIndex
 
 import polars as pl
@@ -92,10 +93,10 @@ class PageView(Charted):
         return f"2DCG {dcg:.4g}{share}"
 
     def __repr__(self) -> str:
-        shown, ideal = _drawn(self.shown), _drawn(self.ideal)
-        width = max([len("page"), *map(len, shown.values())])
-        rows = range(1, max([0, *shown, *ideal]) + 1)
-        lines = [f"{row:>3}  {shown.get(row, ''):<{width}}  {ideal.get(row, '')}".rstrip() for row in rows]
+        page, ideal = _drawn(self.shown), _drawn(self.ideal)
+        width = max([len("page"), *map(len, page.values())])
+        rows = range(1, max([0, *page, *ideal]) + 1)
+        lines = [f"{row:>3}  {page.get(row, ''):<{width}}  {ideal.get(row, '')}".rstrip() for row in rows]
         legend = f"({_RELEVANT} relevant, {_OTHER} not)"
         heading = [f"PageView({self.ids}): {self.score_text} {legend}", *([self.reason] if self.reason else [])]
         return "\n".join([*heading, f"row  {'page':<{width}}  ideal", *lines])
@@ -108,6 +109,12 @@ class PageView(Charted):
 def ids_text(user_id: object, page_id: object) -> str:
     """The ids of a page as text."""
     return f"user_id={user_id!r}" + ("" if page_id is None else f" page_id={page_id!r}")
+
+
+def is_id(value: object, known: object) -> bool:
+    """Whether a value is this id: True is not 1, and neither is 1.0."""
+    kind = str if isinstance(known, str) else Integral
+    return isinstance(value, kind) and not isinstance(value, bool) and value == known
 
 
 def first_page_text(pages: int) -> str:

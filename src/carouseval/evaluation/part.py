@@ -1,4 +1,4 @@
-"""What some users add to an evaluation: it adds up, and one function finishes the sum (``finish.py``)."""
+"""What some users add to an evaluation: it adds up, and one function finishes the sum (``finish_evaluation``)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,9 +7,8 @@ from typing import Any
 import polars as pl
 
 from carouseval.evaluation import schema
-from carouseval.evaluation.category_facts import CategoryFacts
-from carouseval.evaluation.filled_rows import FilledRows
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.category_facts import CategoryFacts, FilledRows
+from carouseval.evaluation.exact_sums import AddsUp
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_table import PageTable, Segment
 from carouseval.evaluation.reading.inputs import Inputs
@@ -80,7 +79,7 @@ class SystemItems:
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(AddsUp):
     """What some users add to an evaluation; every field adds up."""
 
     tally: Tally
@@ -104,17 +103,6 @@ class Part:
             items=SystemItems.of(inputs, scores),
             segments=pages.sums,
             left_out={name: pages.left_out(name) for name in pages.metrics},
-        )
-
-    def __add__(self, other: "Part") -> "Part":
-        return Part(
-            tally=self.tally + other.tally,
-            tables=self.tables + other.tables,
-            categories=self.categories + other.categories,
-            rows=self.rows + other.rows,
-            items=self.items + other.items,
-            segments=added(self.segments, other.segments),
-            left_out=added(self.left_out, other.left_out),
         )
 
 

@@ -48,8 +48,8 @@ class ScoringPlan:
         return cls(
             settings=settings,
             names=tuple(metrics),
-            metrics={name: one for name, one in metrics.items() if not isinstance(one, SystemMetric)},
-            figures={name: one for name, one in metrics.items() if isinstance(one, SystemMetric)},
+            metrics={name: parsed for name, parsed in metrics.items() if not isinstance(parsed, SystemMetric)},
+            figures={name: parsed for name, parsed in metrics.items() if isinstance(parsed, SystemMetric)},
             grids=grids,
             grid_values=values,
             gain=check_gain(settings.gain),
@@ -59,7 +59,9 @@ class ScoringPlan:
     @cached_property
     def needs_categories(self) -> bool:
         """Whether an ideal page depends on the categories of items."""
-        return self.settings.candidates == "judged" and any(one.ideal == "category" for one in self.metrics.values())
+        return self.settings.candidates == "judged" and any(
+            parsed.ideal == "category" for parsed in self.metrics.values()
+        )
 
     @property
     def grid_by_segment(self) -> dict[str, Grid] | None:
@@ -96,15 +98,15 @@ class ScoringPlan:
 
     def gain_of(self, name: str) -> Gain:
         """A metric's own gain, or that of the settings."""
-        own = self.metrics[name].gain
-        return self.gain if own is None else own
+        gain = self.metrics[name].gain
+        return self.gain if gain is None else gain
 
     def config(self) -> dict[str, Any]:
         """Every setting in force, as plain values."""
         metrics = {name: (self.metrics | self.figures)[name] for name in self.names}
         grids = self.grid_by_segment
         special = {
-            "metrics": {name: str(one) for name, one in metrics.items()},
+            "metrics": {name: str(parsed) for name, parsed in metrics.items()},
             "grid": asdict(self.grids[0]) if grids is None else {value: asdict(grid) for value, grid in grids.items()},
             "gain": gain_name(self.gain),
             "by": list(self.settings.by_columns),
@@ -115,8 +117,8 @@ class ScoringPlan:
             in_force(self.settings)
             | special
             | {
-                "discounts": {name: str(one.discount) for name, one in metrics.items() if one.has_discount},
-                "ideals": {name: one.ideal for name, one in metrics.items() if one.ideal != "none"},
+                "discounts": {name: str(parsed.discount) for name, parsed in metrics.items() if parsed.has_discount},
+                "ideals": {name: parsed.ideal for name, parsed in metrics.items() if parsed.ideal != "none"},
             }
         )
 
@@ -125,11 +127,11 @@ def _metrics(chosen: Any) -> dict[str, Metric]:
     """Metrics by the names that the user wrote."""
     if isinstance(chosen, set | frozenset | bytes | Iterator) or hasattr(chosen, "__array__"):
         raise ParameterError(f"{setting('metrics')} must be a name or a list of names, found {type(chosen).__name__}.")
-    several = chosen if isinstance(chosen, Sequence) and not isinstance(chosen, str) else [chosen]
+    listed = chosen if isinstance(chosen, Sequence) and not isinstance(chosen, str) else [chosen]
     metrics: dict[str, Metric] = {}
-    for one in several:
-        parsed = metric(one)
-        name = one.strip() if isinstance(one, str) else str(parsed)
+    for given in listed:
+        parsed = metric(given)
+        name = given.strip() if isinstance(given, str) else str(parsed)
         if name in metrics:
             raise ParameterError(f"{setting('metrics')}: {name} is listed twice.")
         if name in schema.RESERVED:
@@ -154,28 +156,28 @@ def _grids(grid: Any, by: Sequence[str]) -> tuple[tuple[Grid, ...], tuple[str, .
 
     Where there are several, one more at the end is large enough for pages whose segment is unknown.
     """
-    several = isinstance(grid, Mapping)
-    if several and len(by) != 1:
+    by_segment = isinstance(grid, Mapping)
+    if by_segment and len(by) != 1:
         raise ParameterError(
             f"{setting('grid')}: a dict of grids needs {setting('by', 'column')}, one column whose values are its keys."
         )
-    by_value = {_as_text(value): one for value, one in grid.items()} if several else {"": grid}
-    for one in by_value.values():
-        if not isinstance(one, Grid):
+    by_value = {_as_text(value): screen for value, screen in grid.items()} if by_segment else {"": grid}
+    for screen in by_value.values():
+        if not isinstance(screen, Grid):
             raise ParameterError(
-                f"{setting('grid')} must be a carouseval.Grid, or a dict of them, found {type(one).__name__}."
+                f"{setting('grid')} must be a carouseval.Grid, or a dict of them, found {type(screen).__name__}."
             )
-        if one.rows > schema.MOST_ROWS or one.cols > schema.MOST_COLS:
+        if screen.rows > schema.MOST_ROWS or screen.cols > schema.MOST_COLS:
             raise ParameterError(
                 f"{setting('grid')}: at most {schema.MOST_ROWS:,} rows and {schema.MOST_COLS:,} columns are "
-                f"allowed, found {one}."
+                f"allowed, found {screen}."
             )
     if not by_value or len(by_value) > 255:
         raise ParameterError(f"{setting('grid')} must hold from 1 to 255 grids, found {len(by_value)}.")
     grids = tuple(by_value.values())
-    if not several:
+    if not by_segment:
         return grids, None
-    return (*grids, Grid(max(one.rows for one in grids), max(one.cols for one in grids))), tuple(by_value)
+    return (*grids, Grid(max(screen.rows for screen in grids), max(screen.cols for screen in grids))), tuple(by_value)
 
 
 def _as_text(value: Any) -> str:

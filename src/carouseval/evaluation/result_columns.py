@@ -32,24 +32,9 @@ PER_PAGE = ResultTable(
         _STATUS,
         ResultColumn(Columns.METRIC_SCORE, NUMBER, "the score; null where the page is left out of the mean"),
         ResultColumn(Columns.METRIC_DCG, NUMBER, "the score before it is divided by the ideal", When.IDEAL),
-        ResultColumn(
-            Columns.METRIC_IDEAL,
-            NUMBER,
-            "the score of the ideal page, or a bound of it",
-            When.IDEAL,
-        ),
-        ResultColumn(
-            Columns.METRIC_IDEAL_FOUND,
-            NUMBER,
-            "the score of the best page found",
-            When.UNPROVEN,
-        ),
-        ResultColumn(
-            Columns.METRIC_BOUNDED,
-            BOOLEAN,
-            "whether the ideal is only a bound",
-            When.UNPROVEN,
-        ),
+        ResultColumn(Columns.METRIC_IDEAL, NUMBER, "the score of the ideal page, or a bound of it", When.IDEAL),
+        ResultColumn(Columns.METRIC_IDEAL_FOUND, NUMBER, "the score of the best page found", When.UNPROVEN),
+        ResultColumn(Columns.METRIC_BOUNDED, BOOLEAN, "whether the ideal is only a bound", When.UNPROVEN),
         ResultColumn(Columns.DUPLICATES, INTEGER, "how often the page repeats an item"),
         ResultColumn(Columns.UNJUDGED, INTEGER, "cells whose item has no judgment"),
         ResultColumn(Columns.INVALID, BOOLEAN, "whether the page breaks a rule"),
@@ -163,12 +148,7 @@ SHARES = ResultTable(
         ResultColumn(Columns.ROW_ORDER, NUMBER, "lost to the order of rows"),
         ResultColumn(Columns.CHOICE, NUMBER, "lost to the choice of items"),
         ResultColumn(Columns.MISSING, NUMBER, "lost on missing pages", When.MISSING),
-        ResultColumn(
-            Columns.NOTHING_TO_SHOW,
-            NUMBER,
-            "lost on users without a relevant item",
-            When.NOTHING,
-        ),
+        ResultColumn(Columns.NOTHING_TO_SHOW, NUMBER, "lost on users without a relevant item", When.NOTHING),
     ),
 )
 INSIDE = ResultTable(  # of no table that people see, but of users' tables on the way there

@@ -1,14 +1,17 @@
-"""What a table of results is: its columns, with their types and when they are there, and a check that it has them."""
+"""What a table of results is: its columns, with their types and when they are there, a check that it has them, and how
+people read them.
+"""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from carouseval.evaluation.columns import Columns
+from carouseval.text_tables import TableCell, TextTable, value_text
 
 
 class When(StrEnum):
@@ -39,7 +42,7 @@ class ResultColumn:
     @property
     def each(self) -> str:
         """What there is a column for each of: the part of the name that stands for it; empty if it is one column."""
-        return next((one for one in _EACH if one in self.name), "")
+        return next((placeholder for placeholder in _EACH if placeholder in self.name), "")
 
 
 @dataclass(frozen=True)
@@ -96,9 +99,9 @@ class ResultTable:
             self._check(line, types)
         return pl.DataFrame(lines, schema=types)
 
-    def _check(self, found: Iterable[str], declared: Iterable[str]) -> None:
+    def _check(self, names: Iterable[str], declared: Iterable[str]) -> None:
         """Refuse columns that are not declared: engines would not have them."""
-        for name in {*found} ^ {*declared}:
+        for name in {*names} ^ {*declared}:
             what = "is declared for it, but was not made" if name in declared else "is not declared for it"
             raise TypeError(
                 f"{self.name}: column {name!r} {what}. A table's columns are declared in result_columns.py."
@@ -108,3 +111,43 @@ class ResultTable:
     def own_names(self) -> set[str]:
         """The names of columns that are one each."""
         return {column.name for column in self.columns if not column.each}
+
+
+Line: TypeAlias = Mapping[str, Any]
+"""A line of a table, by column."""
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """A column that people read, of one or more of a table's."""
+
+    columns: tuple[str, ...]
+    header: str
+    text: Callable[[Line], str | TableCell]
+    numeric: bool = True
+    about: str = ""  # what it holds, if that is not what its columns do
+
+    @classmethod
+    def as_it_is(cls, name: str, kind: pl.DataType, header: str = "") -> "ShownColumn":
+        """A column that nothing is said of, but perhaps what it is called."""
+        yes_no = {True: "yes", False: "no", None: ""}
+        text = (lambda row: yes_no[row[name]]) if kind == pl.Boolean else (lambda row: value_text(row[name]))
+        return cls((name,), header or name.replace("_", " "), text, kind.is_numeric())
+
+    @classmethod
+    def of_name(cls, name: str) -> "ShownColumn":
+        """A column of names or ids."""
+        return cls((name,), name, lambda row: str(row[name]), numeric=False)
+
+
+def shown_table(
+    frame: pl.DataFrame, declared: ResultTable, shown: Sequence[ShownColumn], left_out: Collection[str] = ()
+) -> TextTable:
+    """A table of results: some columns as they are ``shown``, then all others but those that are ``left_out``."""
+    named = {name for column in shown for name in column.columns}.union(left_out)
+    columns = [column for column in shown if {*column.columns} <= {*frame.columns}.difference(left_out)]
+    columns += [ShownColumn.as_it_is(name, kind) for name, kind in frame.schema.items() if name not in named]
+    rows = [[column.text(row) for column in columns] for row in frame.iter_rows(named=True)]
+    docs = {column.name: column.doc for column in declared.columns}
+    about = [column.about or "; ".join(docs[name] for name in column.columns if name in docs) for column in columns]
+    return TextTable([column.header for column in columns], rows, [column.numeric for column in columns], about=about)

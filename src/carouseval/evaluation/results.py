@@ -133,9 +133,9 @@ class Evaluation(Reported, Generic[Table]):
 
     def _here(self, purpose: str | None) -> "Evaluation":
         """The same on this machine; with a ``purpose``, unless they are too many pages to come unasked."""
-        own = cast("Evaluation", self)
+        evaluation = cast("Evaluation", self)
         pages = self.pages.collect(purpose)
-        return own if pages is self.pages else replace(own, pages=pages)
+        return evaluation if pages is self.pages else replace(evaluation, pages=pages)
 
     def _drawn(self, kind: str | None, options: dict[str, Any]) -> tuple[Charted, str | None, dict[str, Any]]:
         """With all users at hand, unless the chart draws means alone."""
@@ -147,7 +147,7 @@ class Evaluation(Reported, Generic[Table]):
     @cached_property
     def mean(self) -> dict[str, float]:
         """The mean over users of their mean over pages, by metric; NaN where no user was scored."""
-        means = {name: one.mean for name, one in self._estimates[ALL].items()} | dict(self.figures)
+        means = {name: estimate.mean for name, estimate in self._estimates[ALL].items()} | dict(self.figures)
         return {name: means[name] for name in self.config.get("metrics", means)}
 
     @property
@@ -158,7 +158,10 @@ class Evaluation(Reported, Generic[Table]):
     @cached_property
     def _estimates(self) -> Mapping[Segment, Mapping[str, MeanEstimate]]:
         """The means of all pages and, in order, of every segment, by metric."""
-        return {key: {name: one.estimate() for name, one in sums.metrics.items()} for key, sums in self._sums.items()}
+        return {
+            key: {name: metric_sums.estimate() for name, metric_sums in sums.metrics.items()}
+            for key, sums in self._sums.items()
+        }
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
@@ -195,9 +198,9 @@ class Evaluation(Reported, Generic[Table]):
         """Means and 95% intervals per segment; empty unless ``by`` was given."""
         rows = []
         for row, means in self._segment_rows():
-            for name, one in means.items():
-                low, high = one.interval()
-                row |= {name: one.mean}
+            for name, estimate in means.items():
+                low, high = estimate.interval()
+                row |= {name: estimate.mean}
                 row |= {of_metric(Columns.METRIC_LOW, name): low, of_metric(Columns.METRIC_HIGH, name): high}
             rows.append(row)
         return SEGMENTS.of_lines(rows, self._present) if rows else pl.DataFrame()
@@ -205,7 +208,7 @@ class Evaluation(Reported, Generic[Table]):
     @cached_property
     def segment_means(self) -> pl.DataFrame:
         """Means per segment, without intervals; empty unless ``by`` was given."""
-        rows = [row | {name: one.mean for name, one in means.items()} for row, means in self._segment_rows()]
+        rows = [row | {name: estimate.mean for name, estimate in means.items()} for row, means in self._segment_rows()]
         return SEGMENT_MEANS.of_lines(rows, self._present) if rows else pl.DataFrame()
 
     @property
@@ -229,7 +232,7 @@ class Evaluation(Reported, Generic[Table]):
 
     @property
     def caption(self) -> str:
-        users = [one.users for one in self._sums[ALL].metrics.values()]
+        users = [metric_sums.users for metric_sums in self._sums[ALL].metrics.values()]
         return caption(self.config, users or [self.counts["users"]])
 
     def _text_tables(self) -> list[TextTable]:
@@ -256,8 +259,9 @@ class Evaluation(Reported, Generic[Table]):
                     mean, (low, high) = self.figures[name], (math.nan, math.nan)
                     users, pages = self.counts["users"], self.counts["pages"]
                 else:
-                    one, estimate = sums.metrics[name], self._estimates[key][name]
-                    mean, (low, high), users, pages = estimate.mean, estimate.interval(), one.users, one.pages
+                    metric_sums, estimate = sums.metrics[name], self._estimates[key][name]
+                    mean, (low, high) = estimate.mean, estimate.interval()
+                    users, pages = metric_sums.users, metric_sums.pages
                 line = segment | {Columns.METRIC: name, Columns.MEAN: mean, Columns.LOW: low, Columns.HIGH: high}
                 lines.append(line | {Columns.USERS: users, Columns.PAGES: pages})
         return MEANS.of_lines(lines, self._present)

@@ -191,9 +191,9 @@ def _check_optional(table: Table, names: Mapping[str, str]) -> None:
     """Refuse tables whose optional columns seem to have other names: they would be ignored in silence."""
     absent = [column.name for column in TABLES[table.name] if table.names.get(column.name, "") not in table.header]
     unused = [column for column in table.header if column not in table.names.values()]
-    for ours, theirs in other_spellings(absent, unused).items() if unused else ():
-        hint = rename_hint({ours: theirs})
-        raise DataError(f"{table.name}: found a column {theirs!r}, but ours is {ours}. {hint}")
+    for name, given in other_spellings(absent, unused).items() if unused else ():
+        hint = rename_hint({name: given})
+        raise DataError(f"{table.name}: found a column {given!r}, but ours is {name}. {hint}")
     if table.name == "judgments" and "relevance" in absent:
         _check_relevance(table.header, unused, names)
 
@@ -228,14 +228,14 @@ def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
         raise ParameterError(f"{setting('columns')} must be a dict such as {_OURS_FIRST}, found {columns!r}.")
     chosen: dict[str, str] = {}
     known = {column.name for group in TABLES.values() for column in group}
-    for name, their in (columns or {}).items():
-        if isinstance(their, Mapping):
+    for name, given in (columns or {}).items():
+        if isinstance(given, Mapping):
             if name not in TABLES:
                 raise ParameterError(f"{setting('columns')}: there is no table {name!r}.{did_you_mean(name, TABLES)}")
-            chosen |= {_ours(ours): theirs for ours, theirs in their.items() if name == table}
+            chosen |= {_ours(column): given_name for column, given_name in given.items() if name == table}
         else:
-            chosen.setdefault(_ours(name), their)
-    for name, their in chosen.items():
+            chosen.setdefault(_ours(name), given)
+    for name, given in chosen.items():
         if not isinstance(name, str):
             raise ParameterError(f"{setting('columns')}: names must be text, found {name!r}.")
         if name not in known:
@@ -243,10 +243,10 @@ def names_of(columns: ColumnNames, table: str) -> dict[str, str]:
                 f"{setting('columns')}: there is no column {name!r}.{did_you_mean(name, known)} Write our name "
                 f"first, then yours: {_OURS_FIRST}."
             )
-        if not isinstance(their, str):
-            raise ParameterError(f"{setting('columns')}: {name!r} must map to the name of a column, found {their!r}.")
-    own = {column.name for column in TABLES[table]}
-    return {name: their for name, their in chosen.items() if name in own}
+        if not isinstance(given, str):
+            raise ParameterError(f"{setting('columns')}: {name!r} must map to the name of a column, found {given!r}.")
+    known_here = {column.name for column in TABLES[table]}
+    return {name: given for name, given in chosen.items() if name in known_here}
 
 
 def _ours(name: str) -> str:
@@ -257,12 +257,12 @@ def _ours(name: str) -> str:
 def _check_names(columns: ColumnNames, tables: Mapping[str, Table]) -> None:
     """Refuse names that no table has: an optional column would be ignored in silence."""
     known = {column.name for name in tables for column in TABLES[name]}
-    for name, their in (columns or {}).items():
-        if isinstance(their, str) and _ours(name) not in known:
+    for name, given in (columns or {}).items():
+        if isinstance(given, str) and _ours(name) not in known:
             continue  # a column of tables that are not given
-        of_table = isinstance(their, Mapping) and name in tables
+        of_table = isinstance(given, Mapping) and name in tables
         wanted = (
-            their.values() if isinstance(their, Mapping) and of_table else [their] if isinstance(their, str) else []
+            given.values() if isinstance(given, Mapping) and of_table else [given] if isinstance(given, str) else []
         )
         header = tables[name].header if of_table else [column for table in tables.values() for column in table.header]
         for column in wanted:

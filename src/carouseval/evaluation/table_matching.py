@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.evaluation.exact_sums import AddsUp
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.layouts import Layouts
@@ -15,15 +16,12 @@ FEW = 0.1  # a share of matching pages below which page_id seems to be written i
 
 
 @dataclass(frozen=True)
-class PageMatch:
+class PageMatch(AddsUp):
     """How many pages layouts and judgments name, of users who are in both, and how many of them both name."""
 
     both: int
     shown: int
     judged: int
-
-    def __add__(self, other: "PageMatch") -> "PageMatch":
-        return PageMatch(self.both + other.both, self.shown + other.shown, self.judged + other.judged)
 
     @property
     def share(self) -> float | None:
@@ -84,10 +82,10 @@ class TableMatch:
 
 
 def _page_match(judgments: Judgments, layouts: Layouts) -> PageMatch:
-    shown, judged = layouts.present, np.zeros(len(layouts), bool)
+    is_shown, judged = layouts.present, np.zeros(len(layouts), bool)
     judged[: len(judgments)] = judgments.judged  # codes of pages are shared
-    both = _of_users(layouts, shown) & _of_users(layouts, judged)
-    return PageMatch(int((shown & judged).sum()), int((shown & both).sum()), int((judged & both).sum()))
+    both = _of_users(layouts, is_shown) & _of_users(layouts, judged)
+    return PageMatch(int((is_shown & judged).sum()), int((is_shown & both).sum()), int((judged & both).sum()))
 
 
 def _example_ids(inputs: Inputs) -> dict[tuple[str, str], Any]:

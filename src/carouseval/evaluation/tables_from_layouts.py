@@ -1,18 +1,20 @@
-"""Tables of items and carousels collected from the layouts of several systems, for an ``Evaluator``."""
+"""Tables of items and carousels, collected from the layouts of several systems."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation import schema
 from carouseval.evaluation.settings import ColumnNames, Settings
+from carouseval.evaluation.systems import Run, Systems, is_systems, naming, runs_of_system
 from carouseval.messages import setting
 from carouseval.tables.table import Table, TableLike, agree_on_ids, in_memory
 
 
 def items_from_layouts(
-    *layouts: TableLike, columns: ColumnNames = None, carousels: TableLike | None = None
+    *layouts: TableLike | Systems, columns: ColumnNames = None, carousels: TableLike | None = None
 ) -> pl.DataFrame:
     """Collect the (item, category) pairs of layouts, as an items table for an :class:`carouseval.Evaluator`.
 
@@ -21,8 +23,9 @@ def items_from_layouts(
 
     Parameters
     ----------
-    *layouts : table
-        The layouts of each system, with a column ``category``.
+    *layouts : table, or dict of str to table
+        The layouts of each system, with a column ``category``: one after the other, or in a dict by name, as
+        :func:`carouseval.compare` takes them, with a list of layouts where a system has several runs.
     columns : mapping, optional
         Your names for our columns: ``{"user_id": "customer"}``.
     carousels : table, optional
@@ -44,6 +47,8 @@ def items_from_layouts(
     >>> layouts = {"user_id": [1, 2], "row": [1, 1], "col": [1, 1], "item_id": [7, 7], "category": ["a", "a"]}
     >>> cv.items_from_layouts(layouts).rows()
     [(7, 'a')]
+    >>> cv.items_from_layouts({"prod": layouts, "new": [layouts, layouts]}).rows()
+    [(7, 'a')]
     """
     tables, declared = _open("items_from_layouts", layouts, columns, carousels)
     personal = _personal(_categories(tables), declared)
@@ -54,13 +59,14 @@ def items_from_layouts(
     return _distinct(tables, [*keys, owner]).sort(*keys, "user_id")
 
 
-def carousels_from_layouts(*layouts: TableLike, columns: ColumnNames = None) -> pl.DataFrame:
+def carousels_from_layouts(*layouts: TableLike | Systems, columns: ColumnNames = None) -> pl.DataFrame:
     """Collect what layouts show of each category, as a carousels table for an :class:`carouseval.Evaluator`.
 
     Parameters
     ----------
-    *layouts : table
-        The layouts of each system, with a column ``category``.
+    *layouts : table, or dict of str to table
+        The layouts of each system, with a column ``category``: one after the other, or in a dict by name, as
+        :func:`carouseval.compare` takes them, with a list of layouts where a system has several runs.
     columns : mapping, optional
         Your names for our columns: ``{"user_id": "customer"}``.
 
@@ -96,26 +102,37 @@ def carousels_from_layouts(*layouts: TableLike, columns: ColumnNames = None) -> 
 
 
 def _open(
-    function: str, layouts: Sequence[TableLike], columns: ColumnNames, carousels: TableLike | None
+    function: str, layouts: Sequence[TableLike | Systems], columns: ColumnNames, carousels: TableLike | None
 ) -> tuple[list[Table], pl.DataFrame | None]:
     """All tables, with ids of one type, and the declared carousels."""
     if not layouts:
         raise ParameterError(f"{function} needs at least one table of layouts.")
-    settings = Settings(columns=columns)
-    tables = []
-    for source in layouts:
-        table = schema.open_tables({"layouts": in_memory(source, "layouts")}, settings)["layouts"]
-        if "category" not in table:
-            raise DataError(
-                f"layouts: missing column category, which {function} collects. Add it, or give {setting('items')} "
-                "(item_id, category)."
-            )
+    settings, tables = Settings(columns=columns), []
+    for (system, _), source in _tables_by_run(layouts, settings):
+        with naming(system):
+            table = schema.open_tables({"layouts": in_memory(source, "layouts")}, settings)["layouts"]
+            if "category" not in table:
+                raise DataError(
+                    f"layouts: missing column category, which {function} collects. Add it, or give "
+                    f"{setting('items')} (item_id, category)."
+                )
         tables.append(table)
     if carousels is None:
         return agree_on_ids(tables), None
     declared = schema.open_tables({"carousels": in_memory(carousels, "carousels")}, settings)["carousels"]
     *agreed, declared = agree_on_ids([*tables, declared])
     return agreed, declared.collect()
+
+
+def _tables_by_run(layouts: Sequence[TableLike | Systems], settings: Settings) -> Iterator[tuple[Run, Any]]:
+    """All tables, those of a dict of systems one by one; those given alone are of a system without a name."""
+    user_column = schema.names_of(settings.columns, "layouts").get("user_id", "user_id")
+    for source in layouts:
+        if isinstance(source, Mapping) and is_systems(source, user_column):
+            for name, of_system in source.items():
+                yield from runs_of_system(name, of_system).items()
+        else:
+            yield ("", 0), source
 
 
 def _categories(tables: Sequence[Table]) -> pl.DataFrame:
@@ -137,13 +154,13 @@ def _categories(tables: Sequence[Table]) -> pl.DataFrame:
 
 def _personal(categories: pl.DataFrame, declared: pl.DataFrame | None) -> pl.Series:
     """The personal categories: declared so, or shown to one of several users and not declared otherwise."""
-    several = categories["first_user"].min() != categories["last_user"].max()
-    alone = categories.filter((pl.col("first_user") == pl.col("last_user")) & several)["category"]
+    has_several_users = categories["first_user"].min() != categories["last_user"].max()
+    alone = categories.filter((pl.col("first_user") == pl.col("last_user")) & has_several_users)["category"]
     if declared is None:
         return alone
-    said = pl.col("personal") if "personal" in declared.columns else pl.lit(None, pl.Boolean)
-    shared = said.is_null() if "user_id" in declared.columns else pl.lit(False)
-    lines = declared.select("category", personal=pl.when(shared).then(False).otherwise(said)).drop_nulls()
+    is_declared = pl.col("personal") if "personal" in declared.columns else pl.lit(None, pl.Boolean)
+    shared = is_declared.is_null() if "user_id" in declared.columns else pl.lit(False)
+    lines = declared.select("category", personal=pl.when(shared).then(False).otherwise(is_declared)).drop_nulls()
     personal = lines.group_by("category").agg(pl.col("personal").any())
     declared_personal = personal.filter(pl.col("personal"))["category"]
     otherwise = alone.filter(~alone.is_in(personal["category"].implode()))

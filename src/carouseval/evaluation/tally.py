@@ -159,8 +159,8 @@ def _counts(inputs: Inputs, outcomes: PageOutcomes, scores: PageScores) -> dict[
         "pages": len(entries.pages),
         "lines": inputs.layouts.lines,
         "missing": len(entries.missing_sets),
-        "no_relevant": int(np.any([~one.relevant for one in by_metric], axis=0).sum()),
-        "no_category": int(np.any([one.no_category for one in by_metric], axis=0).sum()),
+        "no_relevant": int(np.any([~outcomes_by.relevant for outcomes_by in by_metric], axis=0).sum()),
+        "no_category": int(np.any([outcomes_by.no_category for outcomes_by in by_metric], axis=0).sum()),
         "duplicates": int(scores.duplicates.sum()),
         "unjudged": int(scores.unjudged.sum()),
         "uncategorised": uncategorised(inputs),
@@ -186,7 +186,7 @@ def _limited(inputs: Inputs, alone: NDArray[np.bool_], names: pl.Series) -> Limi
         return LimitedCategories(0, {}, {})
     carousels, widths = inputs.judged.carousels, inputs.plan.shapes[:, 1]
     limited = np.array(
-        [carousels.limited(np.where(np.arange(len(widths)) == at, widths, 0)) for at in range(len(widths))]
+        [carousels.limited(np.where(np.arange(len(widths)) == number, widths, 0)) for number in range(len(widths))]
     )
     limited &= ~is_unknown(inputs, limited.shape[1])
     category = np.flatnonzero(limited.any(axis=0))

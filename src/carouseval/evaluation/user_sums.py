@@ -13,14 +13,15 @@ from functools import cache, cached_property
 import numpy as np
 
 from carouseval.evaluation.exact_sums import (
+    AddsUp,
     Exact,
     Product,
+    added,
     central_moments,
     central_square,
     exact_sums,
     mean_of_sums,
 )
-from carouseval.evaluation.mappings import added
 from carouseval.evaluation.mean_estimates import CI, MeanEstimate, ShareFactors
 from carouseval.metrics.grid import Array
 
@@ -126,9 +127,9 @@ class UserSums:
             return ShareFactors.of_users(self.users)
         total = power = self.total_weight
         shares = []
-        for at in range(2, 6):
+        for exponent in range(2, 6):
             power = power * total
-            shares.append(self.sum_of(at) / power)
+            shares.append(self.sum_of(exponent) / power)
         return ShareFactors.of_powers(*shares)
 
     def mean_square(self, column: int) -> float:
@@ -168,7 +169,7 @@ def _exponent(scale: float) -> int:
 
 
 @dataclass(frozen=True)
-class ScoreSums:
+class ScoreSums(AddsUp):
     """The scores of some users by one metric, summed up."""
 
     pages: int
@@ -184,9 +185,6 @@ class ScoreSums:
         """
         return cls(pages, UserSums.of(values[:, None], weights))
 
-    def __add__(self, other: "ScoreSums") -> "ScoreSums":
-        return ScoreSums(self.pages + other.pages, self.sums + other.sums)
-
     @property
     def users(self) -> int:
         """How many users have a score."""
@@ -198,16 +196,12 @@ class ScoreSums:
 
 
 @dataclass(frozen=True)
-class SegmentSums:
+class SegmentSums(AddsUp):
     """The users and pages of a segment that any metric scores, and the sums of every metric."""
 
     users: int
     pages: int
     metrics: Mapping[str, ScoreSums]
-
-    def __add__(self, other: "SegmentSums") -> "SegmentSums":
-        metrics = {name: sums + other.metrics[name] for name, sums in self.metrics.items()}
-        return SegmentSums(self.users + other.users, self.pages + other.pages, metrics)
 
 
 def mean_estimate(values: Array, weights: Array | None = None) -> MeanEstimate:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from carouseval.comparison.systems import naming
 from carouseval.engines.reports import ReadLines, Report, refuse_changes
 from carouseval.errors import AddedError, CountedLines, DataError, such_lines
-from carouseval.evaluation.mappings import added
+from carouseval.evaluation.exact_sums import added
+from carouseval.evaluation.systems import naming
 
 RUNS = {"layouts of new, run 1": ("new", 1)}
 

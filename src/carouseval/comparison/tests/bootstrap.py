@@ -52,7 +52,7 @@ class BootstrapT(MergedTest):
     def sums(self, differences: Array, users: pl.Series, known: Any, draws: RandomDraws) -> "BootstrapSums":
         """Sums in resamples."""
         mean, error, exponents = known
-        return BootstrapSums.of(differences, users, mean, error, exponents, draws.number, draws.seed, draws.threads)
+        return BootstrapSums.of(differences, users, mean, error, exponents, draws)
 
     def p_of_sums(self, sums: "BootstrapSums") -> Array:
         """How many resamples have a t as large as the one observed."""
@@ -60,15 +60,7 @@ class BootstrapT(MergedTest):
 
 
 def bootstrap_exponents(largest: Array, users: int) -> Exponents:
-    """The scales of deviations (first line) and of their squares (second line) in :class:`BootstrapSums`.
-
-    Parameters
-    ----------
-    largest
-        The largest absolute deviation of a difference from the mean of its pair, over all users.
-    users
-        The number of all users.
-    """
+    """The scales of deviations and of their squares in :class:`BootstrapSums`, by the largest over so many users."""
     return sum_exponents(np.stack([largest, largest**2]), users, _RESAMPLED_BITS)
 
 
@@ -93,15 +85,13 @@ class BootstrapSums:
         mean: Array,
         error: Array,
         exponents: Exponents,
-        resamples: int,
-        seed: int = 0,
-        threads: int | None = None,
+        draws: RandomDraws,
     ) -> "BootstrapSums":
         """Sum up the differences (users, pairs) of some users, with the estimates and exponents of all users."""
         off = differences - mean
         scaled = np.rint(np.ldexp([off, off**2], exponents[:, None]))
         values = np.concatenate([np.ones((len(off), 1)), *scaled], axis=1)
-        sums = _native.resampled_sums(values, user_hashes(users), resamples, seed, thread_count(threads))
+        sums = _native.resampled_sums(values, user_hashes(users), draws.number, draws.seed, thread_count(draws.threads))
         return cls(len(off), mean, error, exponents, sums)
 
     def __add__(self, other: "BootstrapSums") -> "BootstrapSums":

@@ -51,7 +51,7 @@ class Permutation(MergedTest):
 
     def sums(self, differences: Array, users: pl.Series, known: Any, draws: RandomDraws) -> "FlipSums":
         """Sums under random signs."""
-        return FlipSums.of(differences, users, known, draws.number, draws.seed, draws.threads)
+        return FlipSums.of(differences, users, known, draws)
 
     def p_of_sums(self, sums: "FlipSums") -> Array:
         """How many sums are as far from 0 as the one observed."""
@@ -59,15 +59,7 @@ class Permutation(MergedTest):
 
 
 def flip_exponents(largest: Array, users: int) -> Exponents:
-    """The scale of each pair's differences in :class:`FlipSums`, the largest with which no sum overflows.
-
-    Parameters
-    ----------
-    largest
-        The largest absolute difference of each pair, over all users.
-    users
-        The number of all users.
-    """
+    """The scale of each pair in :class:`FlipSums`, by the largest absolute difference of so many users."""
     return sum_exponents(largest, users, _FLIP_BITS)
 
 
@@ -77,7 +69,8 @@ class FlipSums:
 
     >>> differences, users = np.array([[1.0], [2.0], [3.0], [4.0]]), pl.Series(["a", "b", "c", "d"])
     >>> scale = flip_exponents(np.array([4.0]), 4)
-    >>> first, rest = (FlipSums.of(differences[k], users[k], scale, 9_999) for k in (slice(0, 1), slice(1, 4)))
+    >>> parts, draws = (slice(0, 1), slice(1, 4)), RandomDraws(9_999)
+    >>> first, rest = (FlipSums.of(differences[part], users[part], scale, draws) for part in parts)
     >>> (first + rest).p_values().round(2).tolist()
     [0.12]
     """
@@ -88,18 +81,10 @@ class FlipSums:
     sums: IntArray  # permutations x pairs
 
     @classmethod
-    def of(
-        cls,
-        differences: Array,
-        users: pl.Series,
-        exponents: Exponents,
-        permutations: int,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> "FlipSums":
+    def of(cls, differences: Array, users: pl.Series, exponents: Exponents, draws: RandomDraws) -> "FlipSums":
         """Sum up the differences (users, pairs) of some users, with the exponents of all users."""
         integers = np.rint(np.ldexp(differences, exponents)).astype(np.int64)
-        sums = _native.sign_sums(integers, user_hashes(users), permutations, seed, thread_count(threads))
+        sums = _native.sign_sums(integers, user_hashes(users), draws.number, draws.seed, thread_count(draws.threads))
         return cls(len(integers), integers.sum(axis=0), np.abs(integers).sum(axis=0), sums)
 
     def __add__(self, other: "FlipSums") -> "FlipSums":

@@ -8,12 +8,12 @@ from operator import add
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.errors import DataError
 from carouseval.evaluation.defects import page_defects as kinds
-from carouseval.evaluation.defects.examples import FINDERS
-from carouseval.evaluation.defects.marked_pages import MOST_PAGES, Line, MarkedPage, lines_of, page_keys
+from carouseval.evaluation.defects.marked_pages import MOST_PAGES, MarkedPages, page_keys
 from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.defects.remedies import LargerGrids, Remedy, remedy_for
 from carouseval.evaluation.reading.inputs import Inputs
@@ -42,9 +42,9 @@ def refuse_defects(pages: PageBatch, inputs: Inputs, later: Iterable[PageBatch] 
 class PageDefectError(DataError):
     """A defect of pages that the settings refuse."""
 
-    def __init__(self, found: "FoundDefect") -> None:
-        super().__init__(str(found.defect()))
-        self.found = found
+    def __init__(self, defect: "FoundDefect") -> None:
+        super().__init__(str(defect.defect()))
+        self.found = defect
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FoundDefect:
     remedy: Remedy | LargerGrids
 
     def __add__(self, other: "FoundDefect") -> "FoundDefect":
-        first = min(self, other, key=lambda found: found.first)
+        first = min(self, other, key=lambda defect: defect.first)
         remedies: Any = self.remedy, other.remedy  # of one kind, like the defects
         all_pages = self.all_pages and other.all_pages
         return replace(first, count=self.count + other.count, all_pages=all_pages, remedy=add(*remedies))
@@ -74,32 +74,48 @@ class FoundDefect:
         return Defect("layouts", self.column, self.count, message, severity)
 
 
-def describe_defects(kind: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> Defect:
-    """The defect of these pages in words, with the first line that has it."""
-    return find_defect(kind, pages, inputs).defect()
-
-
 def find_defect(kind: PageDefect, pages: NDArray[np.int64], inputs: Inputs) -> FoundDefect:
     """Find the lines that have a defect, on pages that the kernel marked."""
-    table = inputs.tables["layouts"]
-    find = FINDERS[kind.bit]
-    marked = [MarkedPage.of(page, lines, kind, inputs) for page, lines in lines_of(inputs, pages)]
-    examples = [example for page in marked for example in find(page)]
-    if table.part:  # lines have no order of their own
-        places = {line[RECORD]: _place(line, inputs) for page in marked for line in page.lines}
-        first: tuple[Any, str] = min((places[record], text) for record, text in examples)
-    else:
-        first = min(examples)
+    table, marked = inputs.tables["layouts"], MarkedPages.of(pages, inputs)
+    indices = marked.with_defect(kind)
+    order = [*page_keys(inputs), "row", "col"] if table.part else [RECORD]  # lines of a part have no order of their own
+    places = marked.lines[indices].select(order)
+    first = places.bottom_k(1, by=order)
+    equal = indices[places.select(pl.all_horizontal(pl.col(key) == first[key][0] for key in order)).to_series()]
     return FoundDefect(
         kind=kind,
         column=table.names.get(kind.column, kind.column),
-        count=len(examples),
+        count=len(indices),
         all_pages=len(pages) <= MOST_PAGES,
-        first=first,
-        where=table.in_brackets(first[0]),
-        remedy=remedy_for(kind, marked, inputs),
+        first=(first.row(0), min(_text(kind, int(index), marked) for index in equal)),  # a record may be a whole row
+        where=table.in_brackets(first[order[0]][0]),
+        remedy=remedy_for(kind, marked),
     )
 
 
-def _place(line: Line, inputs: Inputs) -> tuple[Any, ...]:
-    return tuple(line[key] for key in (*page_keys(inputs), "row", "col"))
+def _text(kind: PageDefect, index: int, marked: MarkedPages) -> str:
+    """What a line with a defect holds."""
+    line, inputs, batch, page = marked.lines.row(index, named=True), marked.inputs, marked.batch, marked.page[index]
+    columns, detail, row = kind.quoted, "", line["row"]
+    if kind is kinds.OUTSIDE_GRID:
+        detail = f" on a grid of {inputs.plan.grids[batch.grid[page]]}"
+    elif kind is kinds.GAP:
+        detail = ", with an empty cell before it"
+    elif kind is kinds.SKIPPED_ROW:
+        detail = f", with no row {row - 1}"
+    elif kind is kinds.OVER_CAPACITY:
+        code = marked.category(index)
+        room = inputs.judged.carousels.declared_capacity(int(batch.user[page]), code)
+        label, length = inputs.codebook.categories.values()[code], batch.length[page, row - 1]
+        detail = f", where {label!r} has {length} and holds {room}"
+    elif kind is kinds.REPEATED_CATEGORY and inputs.layouts.labelled:
+        detail = f", also on row {np.argmax(batch.category[page] == marked.category(index)) + 1}"
+    elif kind is kinds.REPEATED_CATEGORY:
+        columns, detail = (), ", where two rows can only belong to the same category"
+    elif kind is kinds.OUTSIDE_CATEGORY and not inputs.layouts.labelled:
+        columns, detail = ("row",), ", whose items share no category"
+    elif kind is kinds.OUTSIDE_CATEGORY:
+        label = inputs.codebook.categories.values()[marked.category(index)]
+        if line["category"] != label:
+            columns, detail = ("row", "col", "category"), f" in a row of category {label!r}"
+    return f"{marked.quoted(line, *columns)}{detail}"

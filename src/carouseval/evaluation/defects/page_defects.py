@@ -1,4 +1,4 @@
-"""What can be wrong with a page. The kernel marks the pages; ``defect_lines.py`` finds the lines and words it."""
+"""What can be wrong with a page. The kernel finds the pages and the lines; ``defect_lines.py`` words it."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from carouseval._native import Defect
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.ids import NONE
 from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.messages import Message, setting
 
@@ -18,6 +17,7 @@ class PageDefect:
 
     bit: int
     column: str
+    quoted: tuple[str, ...]  # the columns of its first line that a message shows
     one: str
     several: str
     remedy: str
@@ -31,6 +31,7 @@ _OR_COUNT = f"or use {setting('invalid', 'count')}."
 REPEATED_CELL = PageDefect(
     Defect.CELL_TWICE.value,
     "col",
+    ("row", "col"),
     "cell appears twice",
     "cells appear twice",
     "Each cell holds one item; drop the repeats.",
@@ -39,17 +40,25 @@ REPEATED_CELL = PageDefect(
 OUTSIDE_GRID = PageDefect(
     Defect.OUTSIDE_GRID.value,
     "row",
+    ("row", "col"),
     "cell lies outside the grid",
     "cells lie outside the grid",
     "Use a larger grid, or drop these cells.",
     "error",
 )
 GAP = PageDefect(
-    Defect.GAP.value, "col", "row has a gap", "rows have gaps", "A gap is scored as an item without gain.", "warning"
+    Defect.GAP.value,
+    "col",
+    ("row", "col"),
+    "row has a gap",
+    "rows have gaps",
+    "A gap is scored as an item without gain.",
+    "warning",
 )
 SKIPPED_ROW = PageDefect(
     Defect.SKIPPED_ROW.value,
     "row",
+    ("row",),
     "row is skipped",
     "rows are skipped",
     f"Number rows 1, 2, 3 without gaps, {_OR_COUNT}",
@@ -58,6 +67,7 @@ SKIPPED_ROW = PageDefect(
 REPEATED_CATEGORY = PageDefect(
     Defect.REPEATED_CATEGORY.value,
     "category",
+    ("row", "category"),
     "row repeats a category of its page",
     "rows repeat a category of their page",
     f"Give each carousel its own category, {_OR_COUNT}",
@@ -66,6 +76,7 @@ REPEATED_CATEGORY = PageDefect(
 OUTSIDE_CATEGORY = PageDefect(
     Defect.OUTSIDE_CATEGORY.value,
     "category",
+    ("row", "col", "item_id", "category"),
     "item is outside its row's category",
     "items are outside their row's category",
     f"Add the category to items, correct the row, {_OR_COUNT}",
@@ -74,6 +85,7 @@ OUTSIDE_CATEGORY = PageDefect(
 OVER_CAPACITY = PageDefect(
     Defect.OVER_CAPACITY.value,
     "category",
+    ("row",),
     "row holds more than the capacity of its category",
     "rows hold more than the capacity of their category",
     f"Raise the capacity in {setting('carousels')} or {setting('capacity', text='capacity=')}, drop the cells beyond "
@@ -83,30 +95,34 @@ OVER_CAPACITY = PageDefect(
 PARTLY_PINNED = PageDefect(
     Defect.PINNED_IN_PART.value,
     "pinned",
+    ("row", "pinned"),
     "row is only partly pinned",
     "rows are only partly pinned",
     "All lines of a row must have the same value of pinned.",
     "error",
 )
 REPEATED_ITEM = PageDefect(
-    -1,
+    Defect.REPEATED_ITEM.value,
     "item_id",
+    ("row", "col", "item_id"),
     "item is repeated on its page",
     "items are repeated on their page",
     f"Drop the repeats, or use {setting('duplicates', 'best')}.",
     "error",
 )
 UNJUDGED = PageDefect(
-    -2,
+    Defect.UNJUDGED.value,
     "item_id",
+    ("row", "col", "item_id"),
     "item is shown without a judgment",
     "items are shown without a judgment",
     f"Add judgments, or use {setting('unjudged', 'zero')}.",
     "error",
 )
 PINNED_UNKNOWN = PageDefect(
-    -3,
+    Defect.PINNED_UNKNOWN.value,
     "pinned",
+    ("row",),
     "pinned row has no known category",
     "pinned rows have no known category",
     f"Add a column category to layouts, or use {setting('candidates', 'displayed')}.",
@@ -142,12 +158,4 @@ def refused(pages: PageBatch, plan: ScoringPlan) -> list[tuple[PageDefect, NDArr
 
 def marked_pages(pages: PageBatch, defect: PageDefect) -> NDArray[np.int64]:
     """The pages that have a defect."""
-    if defect is REPEATED_ITEM:
-        marked = pages.duplicates > 0
-    elif defect is UNJUDGED:
-        marked = pages.unjudged > 0
-    elif defect is PINNED_UNKNOWN:
-        marked = ((pages.pinned > 0) & (pages.category == NONE)).any(axis=1)
-    else:
-        marked = (pages.defects & defect.bit) > 0
-    return np.asarray(pages.pages[marked])
+    return np.asarray(pages.pages[(pages.defects & defect.bit) > 0])

@@ -1,6 +1,5 @@
 """What to do about a defect, by what the pages look like."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,9 +8,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval.evaluation.category_facts import CategoryFacts
+from carouseval.evaluation.category_notices import joined_categories
 from carouseval.evaluation.defects import page_defects as kinds
-from carouseval.evaluation.defects.joined_categories import joined_categories
-from carouseval.evaluation.defects.marked_pages import MarkedPage, page_codes, page_keys
+from carouseval.evaluation.defects.marked_pages import MarkedPages, page_codes, page_keys
 from carouseval.evaluation.defects.page_defects import PageDefect
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.messages import Message, nested, setting
@@ -54,7 +53,7 @@ class Remedy:
     joined: str = ""  # more that always helps, if it does for all parts
 
     def __add__(self, other: "Remedy") -> "Remedy":
-        of_pages = [one.of_page for one in (self, other) if one.of_page is not None]
+        of_pages = [remedy.of_page for remedy in (self, other) if remedy.of_page is not None]
         return replace(
             self,
             of_page=min(of_pages, default=None),
@@ -71,62 +70,68 @@ class Remedy:
             return self.always
         listed = ", ".join(map(repr, sorted(self.unlisted)[:_MOST_NAMES]))
         listed += ", ..." if len(self.unlisted) > _MOST_NAMES else ""
-        one = len(self.unlisted) == 1
-        these, their, them = ("this category", "its", "it") if one else ("these categories", "their", "them")
+        is_single = len(self.unlisted) == 1
+        these, possessive, them = ("this category", "its", "it") if is_single else ("these categories", "their", "them")
         advice = (
-            f"Add {their} items, declare {them} personal in {setting('carousels')}, or leave out {setting('items')} to "
-            f"take categories from layouts; or use {setting('invalid', 'count')}."
+            f"Add {possessive} items, declare {them} personal in {setting('carousels')}, or leave out "
+            f"{setting('items')} to take categories from layouts; or use {setting('invalid', 'count')}."
         )
         return Message(f"Items does not list {these}: {listed}. {advice if self.declares else nested(self.always)}")
 
 
-def remedy_for(defect: PageDefect, pages: Sequence[MarkedPage], inputs: Inputs) -> Remedy | LargerGrids:
+def remedy_for(defect: PageDefect, marked: MarkedPages) -> Remedy | LargerGrids:
     """What to do, by what the pages look like."""
+    inputs, remedy = marked.inputs, Remedy(defect.remedy)
     if defect is kinds.OUTSIDE_GRID:
         return _larger_grid(inputs)
-    remedy = Remedy(defect.remedy)
     if defect is kinds.REPEATED_CELL and inputs.layouts.page_ids is None:
-        for page in pages:
-            if page.is_several:
-                user = page.lines[0]["user_id"]
-                return replace(
-                    remedy, of_page=(user, f"User {user!r} seems to have several pages: add a column page_id.")
-                )
-    if defect is kinds.OUTSIDE_CATEGORY and (
-        joined := joined_categories(CategoryFacts.of(inputs), inputs.plan.settings, inputs.tables)
-    ):
+        user = _user_of_several_pages(marked)
+        if user is not None:
+            text = f"User {user!r} seems to have several pages: add a column page_id."
+            remedy = replace(remedy, of_page=(user, text))
+    if defect is not kinds.OUTSIDE_CATEGORY:
+        return remedy
+    if joined := joined_categories(CategoryFacts.of(inputs), inputs.plan.settings, inputs.tables):
         remedy = replace(remedy, joined=str(joined))
-    if defect is kinds.OUTSIDE_CATEGORY and (closed := _closed_category(pages)):
+    if closed := _closed_category(marked):
         user, label = closed
         text = Message(
             f"In carousels {label!r} is for other users only: add a line for {user!r}, or one with user_id null for "
             f"everyone; or use {setting('invalid', 'count')}."
         )
         remedy = replace(remedy, of_page=(user, text))
-    if defect is kinds.OUTSIDE_CATEGORY and (unlisted := _unlisted_categories(pages, inputs)):
-        remedy = replace(remedy, unlisted=frozenset(unlisted), declares=inputs.from_layouts)
-    return remedy
+    return replace(remedy, unlisted=frozenset(_unlisted_categories(marked)), declares=inputs.from_layouts)
 
 
-def _closed_category(pages: Iterable[MarkedPage]) -> tuple[Any, Any] | None:
+def _user_of_several_pages(marked: MarkedPages) -> Any:
+    """The first user of whose cells at least half, and more than one, hold several items, as if pages were mixed."""
+    cells = marked.lines.group_by("user_id", "row", "col", maintain_order=True).agg(pl.col("item_id").n_unique())
+    holds_several = pl.col("item_id") > 1
+    users = cells.group_by("user_id", maintain_order=True).agg(several=holds_several.sum(), cells=pl.len())
+    mixed = users.filter((pl.col("several") > 1) & (2 * pl.col("several") >= pl.col("cells")))
+    return mixed["user_id"][0] if mixed.height else None
+
+
+def _closed_category(marked: MarkedPages) -> tuple[Any, Any] | None:
     """The first user who is shown a category that only other users have, and the category."""
-    for page in pages:
-        for row, code in page.row_categories().items() if page.inputs.layouts.labelled else ():
-            if not page.inputs.judged.carousels.is_open(page.user, code):
-                return page.lines[0]["user_id"], page.labels[row]
+    inputs = marked.inputs
+    for index in marked.with_defect(kinds.OUTSIDE_CATEGORY).tolist() if inputs.layouts.labelled else ():
+        code = marked.category(index)
+        if not inputs.judged.carousels.is_open(int(marked.batch.user[marked.page[index]]), code):
+            return marked.lines["user_id"][index], inputs.codebook.categories.values()[code]
     return None
 
 
-def _unlisted_categories(pages: Iterable[MarkedPage], inputs: Inputs) -> list[Any]:
+def _unlisted_categories(marked: MarkedPages) -> list[Any]:
     """The categories of rows for which a given items table has no line."""
+    inputs, batch = marked.inputs, marked.batch
     membership = inputs.judged.membership
     if membership is None or membership.source != "items" or not inputs.layouts.labelled:
         return []
-    labels = pl.Series(sorted({label for page in pages for label in page.labels.values()}))
-    own = np.unique(membership.arrays.own & np.uint64(0xFFFFFFFF))
-    codes = inputs.codebook.categories.add(labels)
+    codes = np.unique(batch.category[batch.length > 0])
+    personal = np.unique(membership.arrays.own & np.uint64(0xFFFFFFFF))
     sizes = np.append(membership.sizes, 0)[np.minimum(codes, len(membership.sizes))]
-    return labels.filter(pl.Series((sizes == 0) & ~np.isin(codes, own))).to_list()
+    return inputs.codebook.categories.values().gather(codes[(sizes == 0) & ~np.isin(codes, personal)]).to_list()
 
 
 def _larger_grid(inputs: Inputs) -> LargerGrids:

@@ -105,8 +105,8 @@ class OpenPages:
         """The page of these ids, the first of its user by default; None if there is none."""
         names = self._names[system]
         ids = {"user_id": user_id} | ({} if page_id is None or "page_id" not in names.columns else {"page_id": page_id})
-        found = names.filter(*(pl.col(column) == value for column, value in ids.items())).head(1)
-        return None if found.is_empty() else _page_name(found.row(0, named=True))
+        matches = names.filter(*(pl.col(column) == value for column, value in ids.items())).head(1)
+        return None if matches.is_empty() else _page_name(matches.row(0, named=True))
 
     def neighbour(self, system: int, code: int, step: int) -> int:
         """The code of the page some steps after another in the table; the first follows the last."""
@@ -128,8 +128,8 @@ class OpenPages:
         inputs = self._inputs[system]
         layouts, judgments = inputs.layouts, inputs.judged.judgments
         part = code % len(layouts.parts)  # as temporary files are split
-        lines = next(lines for at, lines in enumerate(layouts.lines_by_part()) if at == part)
-        own = self._judgments(system, code)
+        lines = next(lines for number, lines in enumerate(layouts.lines_by_part()) if number == part)
+        of_page = judgments.of_set(int(layouts.judgment_set[code]))
         name = self._names[system].row(by_predicate=pl.col("code") == code, named=True)
         lines = lines[lines[:, 0] == code]
         rows = rows_of_lines(lines)
@@ -138,19 +138,13 @@ class OpenPages:
             name=_page_name(name),
             rows=tuple(rows),
             grid=self.grid(system, code),
-            relevance=dict(zip(judgments.item[own].tolist(), judgments.relevance[own].tolist(), strict=True)),
+            relevance=dict(zip(judgments.item[of_page].tolist(), judgments.relevance[of_page].tolist(), strict=True)),
         )
 
     def judged_items(self, system: int, code: int) -> int:
         """How many items a page is judged by."""
-        return len(self._inputs[system].judged.judgments.item[self._judgments(system, code)])
-
-    def _judgments(self, system: int, code: int) -> slice:
-        """The lines of the judgments that a page is judged by."""
-        inputs = self._inputs[system]
-        judgments, judgment_set = inputs.judged.judgments, int(inputs.layouts.judgment_set[code])
-        known = judgment_set < len(judgments)
-        return slice(*judgments.offsets[judgment_set : judgment_set + 2].tolist()) if known else slice(0, 0)
+        layouts, judgments = self._inputs[system].layouts, self._inputs[system].judged.judgments
+        return len(judgments.item[judgments.of_set(int(layouts.judgment_set[code]))])
 
     def scorer(self, system: int, code: int, grid: Grid, **choices: Any) -> PageScorer:
         """What scores versions of a page on a grid, with other settings than those the tables were opened with."""
@@ -220,9 +214,9 @@ def _names(inputs: Inputs) -> pl.DataFrame:
 
 def _check_cells(lines: Lines, rows: Sequence[PageRow], user_id: str) -> None:
     """Refuse a page whose rows do not have all that its lines have."""
-    cells, shown = np.sort(lines[:, 3]), np.sort(lines_of_rows(rows)[:, 3])
-    if not np.array_equal(cells, shown):
-        defect = page_defects.REPEATED_CELL if len(shown) < len(cells) else page_defects.PARTLY_PINNED
+    cells, shown_cells = np.sort(lines[:, 3]), np.sort(lines_of_rows(rows)[:, 3])
+    if not np.array_equal(cells, shown_cells):
+        defect = page_defects.REPEATED_CELL if len(shown_cells) < len(cells) else page_defects.PARTLY_PINNED
         raise DataError(f"layouts: user_id={user_id!r}: at least one {defect.one}. {nested(defect.remedy)}")
 
 

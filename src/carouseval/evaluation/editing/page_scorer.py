@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from carouseval.errors import DataError, ParameterError
 from carouseval.evaluation.defects import page_defects
-from carouseval.evaluation.editing.ideal_arrangement import Fillers, arrange
-from carouseval.evaluation.editing.page_rows import PageRow, lines_of_rows
+from carouseval.evaluation.editing.page_rows import Fillers, IdealCell, PageRow, arrange, lines_of_rows
 from carouseval.evaluation.explanation import LOSSES
 from carouseval.evaluation.outcomes import REFUSE, SCORE, SKIP, MetricOutcomes, PageOutcomes
 from carouseval.evaluation.plan import ScoringPlan
@@ -27,15 +25,6 @@ from carouseval.evaluation.scoring.scoring_step import score
 from carouseval.evaluation.settings import Settings
 from carouseval.messages import nested, setting
 from carouseval.metrics.grid import Array, Grid
-
-
-class IdealCell(NamedTuple):
-    """A relevant item of the ideal page; row and column from 0."""
-
-    row: int
-    col: int
-    item: int
-    category: int | None
 
 
 @dataclass(frozen=True)
@@ -125,8 +114,8 @@ class PageScorer:
             return arrange(rows, categories, cells, self.grid)
         outside = set(self._outside(page, rows))  # the ideal page shows nothing that its rows may not
         rows = [
-            row._replace(items=tuple(None if (at, col) in outside else item for col, item in enumerate(row.items)))
-            for at, row in enumerate(rows)
+            row._replace(items=tuple(None if (number, col) in outside else item for col, item in enumerate(row.items)))
+            for number, row in enumerate(rows)
         ]
         return arrange(rows, categories, cells, self.grid, self._fillers)
 
@@ -135,7 +124,7 @@ class PageScorer:
         if not len(lines):
             raise DataError("layouts: the page has no items; it must show at least one.")
         layouts = replace(self._layouts, parts=[lines], lines=len(lines))
-        page = read_batch(lines, layouts, self._judged, self.plan)
+        page = read_batch(lines, layouts, self._judged, self.plan, mark_lines=True)
         for defect, marked in page_defects.refused(page, self.plan):
             if len(marked):
                 raise DataError(f"layouts: at least one {defect.one}. {nested(defect.remedy)}")
@@ -158,14 +147,10 @@ class PageScorer:
 
     def _outside(self, page: PageBatch, rows: Sequence[PageRow]) -> Iterator[tuple[int, int]]:
         """The cells whose items are outside their row's category, if any are."""
-        membership = self._judged.membership
-        if membership is None or not int(page.defects[0]) & page_defects.OUTSIDE_CATEGORY.bit:
-            return
-        user = int(page.user[0])
-        for number, row in enumerate(rows):
-            for col, item in enumerate(row.items):
-                if item is not None and row.category is not None and not membership.holds(user, item, row.category):
-                    yield number, col
+        for place in page.lines[(page.marks & page_defects.OUTSIDE_CATEGORY.bit) > 0, 3].tolist():
+            row, col = (place >> 16 & 0x7FFF) - 1, (place & 0xFFFF) - 1
+            if rows[row].category is not None:
+                yield row, col
 
     def _fillers(self, category: int) -> Fillers:
         """The items of a category that have no gain, as the page's user has them."""
@@ -209,13 +194,12 @@ def _one_page(layouts: Layouts, page: int) -> Layouts:
 def _judged_page(inputs: Inputs, page: int, plan: ScoringPlan) -> JudgedData:
     """What one page is judged by: its judgments alone, as set 0, and the categories and carousels of all."""
     layouts, judged = inputs.layouts, inputs.judged
-    judgments, judgment_set = judged.judgments, int(layouts.judgment_set[page])
-    known = judgment_set < len(judgments)
-    begin, end = judgments.offsets[judgment_set : judgment_set + 2].tolist() if known else (0, 0)
-    own = Judgments(
-        offsets=np.array([0, end - begin]),
-        item=judgments.item[begin:end],
-        relevance=judgments.relevance[begin:end],
+    judgments = judged.judgments
+    lines = judgments.of_set(int(layouts.judgment_set[page]))
+    of_page = Judgments(
+        offsets=np.array([0, lines.stop - lines.start]),
+        item=judgments.item[lines],
+        relevance=judgments.relevance[lines],
         user=layouts.user[[page]],
         per_page=judgments.per_page,
         segments={},
@@ -227,4 +211,4 @@ def _judged_page(inputs: Inputs, page: int, plan: ScoringPlan) -> JudgedData:
         limits=np.ascontiguousarray(carousels.limits[grid]),
         pinned=None if carousels.pinned is None else np.ascontiguousarray(carousels.pinned[grid]),
     )
-    return JudgedData(own, metric_gains(own, plan, inputs.tables["judgments"]), judged.membership, carousels)
+    return JudgedData(of_page, metric_gains(of_page, plan, inputs.tables["judgments"]), judged.membership, carousels)

@@ -42,14 +42,14 @@ class Carousels:
     known_to_all: Codes  # named categories but for those of lines that concern one user, where others are not at hand
     pinned: Capacities | None = None  # (grids, categories): the longest pinned row; None: no row is pinned
 
-    def with_shown(self, shown: ShownCarousels, setting: Any) -> "Carousels":
+    def with_shown(self, shown_carousels: ShownCarousels, setting: Any) -> "Carousels":
         """The same, with the capacities that only pages tell."""
-        grids, categories = shown.longest.shape
+        grids, categories = shown_carousels.longest.shape
         wide = self._padded(categories)
         limits = np.broadcast_to(wide.declared, (grids, categories))
         if setting == "shown":
-            limits = np.where((limits == UNLIMITED) & (shown.longest > 0), shown.longest, limits)
-        pinned = shown.longest_pinned if shown.longest_pinned.any() else None
+            limits = np.where((limits == UNLIMITED) & (shown_carousels.longest > 0), shown_carousels.longest, limits)
+        pinned = shown_carousels.longest_pinned if shown_carousels.longest_pinned.any() else None
         return replace(wide, limits=np.ascontiguousarray(limits), pinned=pinned)
 
     def _padded(self, categories: int) -> "Carousels":
@@ -62,10 +62,10 @@ class Carousels:
             personal=np.pad(self.personal, (0, more), constant_values=_UNSAID),
         )
 
-    def personal_categories(self, shown: ShownCarousels) -> NDArray[np.bool_]:
+    def personal_categories(self, shown_carousels: ShownCarousels) -> NDArray[np.bool_]:
         """Which categories hold every user's own items: declared so, or shown to one user and not declared shared."""
-        said = self._padded(len(shown.owner)).personal
-        return np.asarray((said == _PERSONAL) | ((said == _UNSAID) & shown.has_one_user))
+        declared = self._padded(len(shown_carousels.owner)).personal
+        return np.asarray((declared == _PERSONAL) | ((declared == _UNSAID) & shown_carousels.has_one_user))
 
     def declared_personal(self, categories: int) -> NDArray[np.bool_]:
         """Which categories a line calls personal."""
@@ -91,32 +91,32 @@ class Carousels:
         user, category = self.own_keys >> np.uint64(32), self.own_keys & np.uint64(0xFFFFFFFF)
         counts = np.bincount(user.astype(np.int64)) if len(user) else np.empty(0, np.int64)
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        own = category << np.uint64(32) | self.own_capacity.astype(np.uint64)
-        return np.ascontiguousarray(capacity), self.restricted.astype(np.uint8), offsets, own
+        users_lines = category << np.uint64(32) | self.own_capacity.astype(np.uint64)
+        return np.ascontiguousarray(capacity), self.restricted.astype(np.uint8), offsets, users_lines
 
     def pinned_capacity(self, user: Codes, grid: NDArray[np.uint8], category: Codes) -> NDArray[np.uint16]:
         """How much pinned rows hold: what a line declares, else what the longest pinned row of the category shows."""
         assert self.pinned is not None
         known = category < self.pinned.shape[1]
-        at = np.where(known, category, 0)
-        capacity = np.where(known, self.pinned[grid, at], UNLIMITED)
+        index = np.where(known, category, 0)
+        capacity = np.where(known, self.pinned[grid, index], UNLIMITED)
         if self.given:
-            capacity = np.where(known & (self.by_line[at] < UNLIMITED), self.by_line[at], capacity)
+            capacity = np.where(known & (self.by_line[index] < UNLIMITED), self.by_line[index], capacity)
             keys = user.astype(np.uint64) << np.uint64(32) | category
             place = np.minimum(np.searchsorted(self.own_keys, keys), max(0, len(self.own_keys) - 1))
-            own = (
+            users_capacity = (
                 np.where(self.own_keys[place] == keys, self.own_capacity[place], UNLIMITED)
                 if len(self.own_keys)
                 else np.full(len(keys), UNLIMITED)
             )
-            capacity = np.where(own < UNLIMITED, own, capacity)
+            capacity = np.where(users_capacity < UNLIMITED, users_capacity, capacity)
         return np.clip(capacity, 1, np.iinfo(np.uint16).max).astype(np.uint16)
 
     def with_capacity(self) -> IntArray:
         """The categories whose capacity is declared, for everyone or for some user."""
-        own = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        own = np.union1d(own[self.own_capacity < UNLIMITED], self.limited_elsewhere)
-        return np.union1d(np.flatnonzero(self.declared < UNLIMITED), own)
+        users_categories = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        users_categories = np.union1d(users_categories[self.own_capacity < UNLIMITED], self.limited_elsewhere)
+        return np.union1d(np.flatnonzero(self.declared < UNLIMITED), users_categories)
 
     def is_open(self, user: int, category: int) -> bool:
         """Whether a user has a category."""
@@ -126,14 +126,14 @@ class Carousels:
     def declared_capacity(self, user: int, category: int) -> int:
         """What is declared of a category, for a user."""
         line = self._own_line(user, category)
-        own = UNLIMITED if line is None else int(self.own_capacity[line])
+        users_capacity = UNLIMITED if line is None else int(self.own_capacity[line])
         shared = int(self.declared[category]) if category < len(self.declared) else UNLIMITED
-        return own if own < UNLIMITED else shared
+        return users_capacity if users_capacity < UNLIMITED else shared
 
     def _own_line(self, user: int, category: int) -> int | None:
         key = np.uint64(user << 32 | category)
-        at = int(np.searchsorted(self.own_keys, key))
-        return at if at < len(self.own_keys) and self.own_keys[at] == key else None
+        index = int(np.searchsorted(self.own_keys, key))
+        return index if index < len(self.own_keys) and self.own_keys[index] == key else None
 
     def limited(self, widths: IntArray) -> NDArray[np.bool_]:
         """Which categories hold fewer items than a grid has columns, on any of the grids ``widths`` has columns of.
@@ -144,11 +144,11 @@ class Carousels:
         if self.pinned is not None:
             pinned = (self.pinned > 0) & (self.pinned < widths[:, None])
             limited |= pinned.any(axis=0) & (self.by_line == UNLIMITED)
-        own = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        users_categories = (self.own_keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
         holds_its_own = self.restricted.copy()  # nobody has what is not declared for single users
-        holds_its_own[own[self.own_capacity == UNLIMITED]] = False
+        holds_its_own[users_categories[self.own_capacity == UNLIMITED]] = False
         limited &= ~holds_its_own
-        limited[own[self.own_capacity < widths.max(initial=0)]] = True
+        limited[users_categories[self.own_capacity < widths.max(initial=0)]] = True
         return limited
 
 
@@ -204,8 +204,10 @@ def read_carousels(
             limited_elsewhere = of_others[_has_value(elsewhere, "capacity")]
         for part in (lines, elsewhere):
             if part is not None:
-                said = part.filter(_has_value(part, "personal"))
-                personal[codebook.categories.add(said["category"])] = _column(said, "personal", _UNSAID, np.int8)
+                declaring = part.filter(_has_value(part, "personal"))
+                personal[codebook.categories.add(declaring["category"])] = _column(
+                    declaring, "personal", _UNSAID, np.int8
+                )
     declared = np.where(by_line < UNLIMITED, by_line, by_setting)
     named_by_setting = np.flatnonzero(by_setting < UNLIMITED).astype(np.uint32)
     limits = np.ascontiguousarray(np.broadcast_to(declared, (grids, count)))
@@ -245,8 +247,8 @@ def _checked_lines(table: Table) -> pl.DataFrame:
 def _require_one_kind(table: Table, lines: pl.DataFrame, elsewhere: pl.DataFrame) -> None:
     """Refuse a category that lines elsewhere call personal and others do not."""
     parts = [part.select("category", "personal") for part in (lines, elsewhere) if "personal" in part.columns]
-    said = pl.concat(parts).drop_nulls().unique() if parts else elsewhere.head(0)
-    twice = said["category"].filter(said["category"].is_duplicated())
+    declared = pl.concat(parts).drop_nulls().unique() if parts else elsewhere.head(0)
+    twice = declared["category"].filter(declared["category"].is_duplicated())
     if len(twice):
         raise DataError(f"carousels: {table.names['category']}={twice.sort()[0]!r} {_BOTH_KINDS}. {_ONE_KIND}")
 
@@ -276,8 +278,8 @@ def _setting_capacities(capacity: Any, codebook: Codebook, category_type: pl.Dat
         return np.full(len(codebook.categories), UNLIMITED, np.int32)
     names = pl.Series([str(name) for name in capacity]).cast(category_type, strict=False)
     if names.null_count():
-        odd = next(name for name, code in zip(capacity, names, strict=True) if code is None)
-        raise ParameterError(f"{setting('capacity')}: the categories of the tables are integers, found {odd!r}.")
+        unreadable = next(name for name, code in zip(capacity, names, strict=True) if code is None)
+        raise ParameterError(f"{setting('capacity')}: the categories of the tables are integers, found {unreadable!r}.")
     codes = codebook.categories.add(names)
     by_setting = np.full(len(codebook.categories), UNLIMITED, np.int32)
     by_setting[codes] = [min(int(room), UNLIMITED) for room in capacity.values()]

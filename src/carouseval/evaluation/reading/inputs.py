@@ -184,10 +184,12 @@ class Reading:
     layouts: Layouts
     tables: Mapping[str, Table]
 
-    def inputs(self, data: JudgedData, shown: ShownCarousels | None = None) -> "Inputs":
+    def inputs(self, data: JudgedData, shown_carousels: ShownCarousels | None = None) -> "Inputs":
         """The pages, judged by data that may know of what the pages of all systems show."""
         sources, codebook = self.judged.sources, self.judged.codebook
-        return Inputs(sources.plan, data, self.layouts, codebook, self.tables, self.judged, shown, sources.from_layouts)
+        return Inputs(
+            sources.plan, data, self.layouts, codebook, self.tables, self.judged, shown_carousels, sources.from_layouts
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,19 +216,19 @@ def all_inputs(readings: Sequence[Reading]) -> list[Inputs]:
     judged = readings[0].judged
     data, codebook, sources = judged.data, judged.codebook, judged.sources
     all_layouts, capacity = [reading.layouts for reading in readings], sources.plan.settings.capacity
-    shown = _shown(all_layouts, judged)
+    shown_carousels = _shown(all_layouts, judged)
     members = data.membership
     if sources.from_layouts:
-        personal = data.carousels.personal_categories(shown)
+        personal = data.carousels.personal_categories(shown_carousels)
         if members is not None:
             declared = personal & data.carousels.declared_personal(len(personal))
             members = membership.with_personal(members, all_layouts, declared, codebook)
         elif any(layouts.pairs is not None for layouts in all_layouts):
             pairs = None if sources.others is None else sources.others.pairs
             members = membership.from_layouts(all_layouts, personal, codebook, pairs)
-    if members is not data.membership or capacity == "shown" or shown.longest_pinned.any():
-        data = replace(data, membership=members, carousels=data.carousels.with_shown(shown, capacity))
-    return [reading.inputs(data, shown) for reading in readings]
+    if members is not data.membership or capacity == "shown" or shown_carousels.longest_pinned.any():
+        data = replace(data, membership=members, carousels=data.carousels.with_shown(shown_carousels, capacity))
+    return [reading.inputs(data, shown_carousels) for reading in readings]
 
 
 def _shown(all_layouts: Sequence[Layouts], judged: JudgedTables) -> ShownCarousels:
@@ -236,11 +238,11 @@ def _shown(all_layouts: Sequence[Layouts], judged: JudgedTables) -> ShownCarouse
         for lines in (others.pairs, others.shown):
             if lines is not None:
                 codebook.categories.add(lines["category"])
-    shown = ShownCarousels.of(all_layouts, codebook, len(plan.grids))
+    shown_carousels = ShownCarousels.of(all_layouts, codebook, len(plan.grids))
     if others is not None:
-        shown = shown.among_others(others.shown, codebook)
+        shown_carousels = shown_carousels.among_others(others.shown, codebook)
     if plan.needs_categories and judged.data.membership is not None:
         for layouts in all_layouts:
             for batch in page_batches(layouts, judged.data, plan) if not layouts.labelled else ():
-                shown = shown.with_rows(batch.grid, batch.category, batch.length, batch.pinned > 0)
-    return shown
+                shown_carousels = shown_carousels.with_rows(batch.grid, batch.category, batch.length, batch.pinned > 0)
+    return shown_carousels

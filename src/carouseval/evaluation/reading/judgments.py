@@ -11,8 +11,7 @@ from carouseval import _native
 from carouseval.errors import AddedError, CountedLines, DataError, such_lines
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.attributes import Attribute
-from carouseval.evaluation.reading.ids import Codebook, Codes, PageIds
+from carouseval.evaluation.reading.ids import Attribute, Codebook, Codes, PageIds
 from carouseval.messages import Message, function, setting
 from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
@@ -39,6 +38,11 @@ class Judgments:
         """Which judgment sets are not empty: users may come from other tables."""
         return np.diff(self.offsets) > 0
 
+    def of_set(self, judgment_set: int) -> slice:
+        """The judgments of a set; none for a code past the last."""
+        is_known = judgment_set < len(self)
+        return slice(*self.offsets[judgment_set : judgment_set + 2].tolist()) if is_known else slice(0, 0)
+
 
 def read_judgments(table: Table, codebook: Codebook, plan: ScoringPlan, *, needed: bool = True) -> Judgments:
     """Read and check judgments; an item judged twice is refused, and none at all where they are ``needed``."""
@@ -46,15 +50,15 @@ def read_judgments(table: Table, codebook: Codebook, plan: ScoringPlan, *, neede
     if "page_id" in table.names:
         codebook.pages = PageIds(plan.threads, table.id_types["page_id"])
     parts: list[tuple[Codes, Codes, Array]] = []
-    own = [name for name in settings.by_columns if name in table.names]
+    segments = [name for name in settings.by_columns if name in table.names]
     weight = settings.weight if settings.weight is not None and settings.weight in table.names else None
-    attributes = {name: Attribute(table, name, "user") for name in (*own, *([weight] if weight else []))}
+    attributes = {name: Attribute(table, name, "user") for name in (*segments, *([weight] if weight else []))}
     for batch in table.batches():
         user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
         judgment_set = user if codebook.pages is None else codebook.pages.add(user, batch["page_id"])
         parts.append((judgment_set, item, batch["relevance"].to_numpy()))
         for name, attribute in attributes.items():
-            values = codebook.segments[name].add(batch[name]) if name in own else batch[name].to_numpy()
+            values = codebook.segments[name].add(batch[name]) if name in segments else batch[name].to_numpy()
             attribute.add(judgment_set, values)
     nothing = (np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0))
     judgment_set, item, relevance = (np.concatenate(part) for part in zip(nothing, *parts, strict=True))
@@ -75,7 +79,7 @@ def read_judgments(table: Table, codebook: Codebook, plan: ScoringPlan, *, neede
         relevance=np.ascontiguousarray(relevance, dtype=np.float64),
         user=np.arange(count, dtype=np.uint32) if codebook.pages is None else codebook.pages.user(),
         per_page=codebook.pages is not None,
-        segments={name: attributes[name].codes(count) for name in own},
+        segments={name: attributes[name].codes(count) for name in segments},
         weights=attributes[weight].padded(count) if weight else None,
     )
 

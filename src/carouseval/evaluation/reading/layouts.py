@@ -18,8 +18,7 @@ from carouseval import _native
 from carouseval.errors import AddedError, DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
-from carouseval.evaluation.reading.attributes import Attribute
-from carouseval.evaluation.reading.ids import NONE, Codebook, Codes, PageIds, PairIds
+from carouseval.evaluation.reading.ids import NONE, Attribute, Codebook, Codes, PageIds, PairIds
 from carouseval.evaluation.reading.judgments import Judgments
 from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, MemoryLines, part_of
 from carouseval.messages import Message, setting
@@ -56,8 +55,8 @@ class Layouts:
     def parts_with(self, pages: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Lines]]:
         """Some pages and all lines of their part, part by part; files with none of these pages are not read."""
         part = part_of(pages, len(self.parts))
-        for at in np.unique(part):
-            yield pages[part == at], _lines_of_part(self.parts[at])
+        for number in np.unique(part):
+            yield pages[part == number], _lines_of_part(self.parts[number])
 
 
 def _lines_of_part(part: Lines | Path) -> Lines:
@@ -110,6 +109,18 @@ def read_layouts(
         yield packer.layouts(packed, height, judgments)
 
 
+def pack_lines(lines: pl.DataFrame, page: Codes, codebook: Codebook) -> Lines:
+    """Lines of layouts as the kernels read them, given the page of each."""
+    packed = np.empty((lines.height, 4), np.uint32)
+    packed[:, 0], packed[:, 1] = page, codebook.items.add(lines["item_id"])
+    packed[:, 2] = codebook.categories.add(lines["category"]) if "category" in lines.columns else NONE
+    place = lines["row"].to_numpy() << 16 | lines["col"].to_numpy()
+    if "pinned" in lines.columns:
+        place |= lines["pinned"].to_numpy().astype(np.int64) << 31
+    packed[:, 3] = place
+    return packed
+
+
 class _Packer:
     """Packs batches of lines and collects the attributes of their pages."""
 
@@ -133,22 +144,11 @@ class _Packer:
 
     def pack(self, batch: pl.DataFrame) -> Lines:
         """Pack a batch of lines."""
-        codebook = self._codebook
-        user, item = codebook.users.add(batch["user_id"]), codebook.items.add(batch["item_id"])
+        user = self._codebook.users.add(batch["user_id"])
         page = user if self._page_ids is None else self._page_ids.add(user, batch["page_id"])
-        lines = np.empty((batch.height, 4), np.uint32)
-        lines[:, 0] = page
-        lines[:, 1] = item
-        if "category" in self._columns:
-            lines[:, 2] = category = codebook.categories.add(batch["category"])
-            if self._pairs is not None:
-                self._pairs.add(item, category)
-        else:
-            lines[:, 2] = NONE
-        place = batch["row"].to_numpy() << 16 | batch["col"].to_numpy()
-        if "pinned" in self._columns:
-            place |= batch["pinned"].to_numpy().astype(np.int64) << 31
-        lines[:, 3] = place
+        lines = pack_lines(batch, page, self._codebook)
+        if self._pairs is not None:
+            self._pairs.add(lines[:, 1], lines[:, 2])
         self._add_attributes(batch, page)
         return lines
 
@@ -223,7 +223,7 @@ def _grid_of_pages(segments: dict[str, Codes], codebook: Codebook, plan: Scoring
         return np.zeros(count, np.uint8)
     (by,) = plan.settings.by_columns
     values = codebook.segments[by].values().to_list()
-    index = {name: at for at, name in enumerate(plan.grid_values)}
+    index = {name: number for number, name in enumerate(plan.grid_values)}
     codes = np.unique(segments[by])
     unknown = {values[code] for code in codes[codes != NONE]} - index.keys()
     if unknown:

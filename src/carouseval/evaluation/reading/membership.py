@@ -53,15 +53,9 @@ class Membership:
         """The items of a category, as a user has it."""
         arrays = self.arrays
         shared = np.searchsorted(arrays.offsets, np.flatnonzero(arrays.category == category), side="right") - 1
-        own = self._own(user)
-        own = own[own & np.uint64(0xFFFFFFFF) == category] >> np.uint64(32)
-        return np.union1d(shared, own).astype(np.uint32)
-
-    def holds(self, user: int, item: int, category: int) -> bool:
-        """Whether an item belongs to a category, for everyone or for this user."""
-        offsets = self.arrays.offsets
-        shared = self.arrays.category[slice(*offsets[item : item + 2])] if item < len(offsets) - 1 else ()
-        return category in shared or np.uint64(item << 32 | category) in self._own(user)
+        users_pairs = self._own(user)
+        users_pairs = users_pairs[users_pairs & np.uint64(0xFFFFFFFF) == category] >> np.uint64(32)
+        return np.union1d(shared, users_pairs).astype(np.uint32)
 
     def _own(self, user: int) -> NDArray[np.uint64]:
         """A user's own memberships."""
@@ -108,8 +102,8 @@ def from_layouts(
         pairs.append((codebook.items.add(more["item_id"]), codebook.categories.add(more["category"])))
     item, category = (np.concatenate([np.empty(0, np.uint32), *side]) for side in zip(*pairs, strict=True))
     shared = ~personal[category]
-    own, owner = _personal_pairs(all_layouts, personal)
-    return _packed(np.unique(_keys(item[shared], category[shared])), own, owner, codebook.categories, "layouts")
+    users_pairs, owner = _personal_pairs(all_layouts, personal)
+    return _packed(np.unique(_keys(item[shared], category[shared])), users_pairs, owner, codebook.categories, "layouts")
 
 
 def with_personal(
@@ -120,28 +114,28 @@ def with_personal(
     listed = np.zeros(len(personal), bool)
     for categories in (arrays.category, arrays.own & np.uint64(0xFFFFFFFF)):
         listed[categories.astype(np.int64)] = True
-    own, owner = _personal_pairs(all_layouts, personal & ~listed)
-    if not len(own):
+    users_pairs, owner = _personal_pairs(all_layouts, personal & ~listed)
+    if not len(users_pairs):
         return membership
     item = np.repeat(np.arange(len(arrays.offsets) - 1), np.diff(arrays.offsets)).astype(np.uint32)
     users = np.repeat(np.arange(len(arrays.own_offsets) - 1), np.diff(arrays.own_offsets))
-    own, owner = np.concatenate([arrays.own, own]), np.concatenate([users, owner])
-    return _packed(np.sort(_keys(item, arrays.category)), own, owner, codebook.categories, membership.source)
+    users_pairs, owner = np.concatenate([arrays.own, users_pairs]), np.concatenate([users, owner])
+    return _packed(np.sort(_keys(item, arrays.category)), users_pairs, owner, codebook.categories, membership.source)
 
 
 def _personal_pairs(
     all_layouts: Sequence[Layouts], personal: NDArray[np.bool_]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The pairs of item and category that each user is shown in personal categories, and the users."""
-    own, owner = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    users_pairs, owner = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     if personal.any():
         known = np.append(personal, False)  # lines may have no label
         for layouts in all_layouts:
             for lines in layouts.lines_by_part() if layouts.labelled else ():
                 some = lines[known[np.minimum(lines[:, 2], len(personal))]]
-                own.append(_keys(some[:, 1], some[:, 2]))
+                users_pairs.append(_keys(some[:, 1], some[:, 2]))
                 owner.append(layouts.user[some[:, 0]].astype(np.int64))
-    return np.concatenate(own), np.concatenate(owner)
+    return np.concatenate(users_pairs), np.concatenate(owner)
 
 
 def _keys(item: Codes, category: Codes) -> NDArray[np.uint64]:
@@ -150,7 +144,7 @@ def _keys(item: Codes, category: Codes) -> NDArray[np.uint64]:
 
 def _packed(
     everyone: NDArray[np.uint64],
-    own: NDArray[np.uint64],
+    users_pairs: NDArray[np.uint64],
     owner: NDArray[np.int64],
     categories: Ids,
     source: str,
@@ -159,17 +153,17 @@ def _packed(
     category = (everyone & np.uint64(0xFFFFFFFF)).astype(np.uint32)
     ranks = categories.ranks()
     category = category[np.lexsort((ranks[category], item))]  # whatever the order of lines
-    new = ~np.isin(own, everyone)  # what applies to everyone is not repeated
-    own, owner = own[new], owner[new]
-    rank = ranks[(own & np.uint64(0xFFFFFFFF)).astype(np.int64)]
-    order = np.lexsort((rank, own >> np.uint64(32), owner))
-    own, owner = own[order], owner[order]
-    fresh = np.ones(len(own), bool)
-    fresh[1:] = (own[1:] != own[:-1]) | (owner[1:] != owner[:-1])
-    own, owner = own[fresh], owner[fresh]
-    arrays = MembershipArrays(_offsets(item), category, _offsets(owner), np.ascontiguousarray(own))
+    new = ~np.isin(users_pairs, everyone)  # what applies to everyone is not repeated
+    users_pairs, owner = users_pairs[new], owner[new]
+    rank = ranks[(users_pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+    order = np.lexsort((rank, users_pairs >> np.uint64(32), owner))
+    users_pairs, owner = users_pairs[order], owner[order]
+    fresh = np.ones(len(users_pairs), bool)
+    fresh[1:] = (users_pairs[1:] != users_pairs[:-1]) | (owner[1:] != owner[:-1])
+    users_pairs, owner = users_pairs[fresh], owner[fresh]
+    arrays = MembershipArrays(_offsets(item), category, _offsets(owner), np.ascontiguousarray(users_pairs))
     sizes = np.bincount(category, minlength=len(categories)).astype(np.uint32)
-    return Membership(arrays, sizes, source, personal=len(own) > 0)
+    return Membership(arrays, sizes, source, personal=len(users_pairs) > 0)
 
 
 def _offsets(sorted_codes: NDArray[np.int64]) -> NDArray[np.int64]:

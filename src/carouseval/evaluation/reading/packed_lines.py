@@ -70,9 +70,9 @@ class FileLines:
         for begin in range(0, len(lines), _STEP):
             some = lines[begin : begin + _STEP]
             part = part_of(some[:, 0], self._parts)
-            for at, path in enumerate(self._paths):
+            for number, path in enumerate(self._paths):
                 with _spill_errors(), path.open("ab") as file:
-                    file.write(some[part == at].data)  # not tofile, which turns an interrupt into a TypeError
+                    file.write(some[part == number].data)  # not tofile, which turns an interrupt into a TypeError
 
     def finish(self) -> list[Lines | Path]:
         """All lines, a file for each part."""

@@ -44,8 +44,9 @@ class PageBatch:
     pinned: NDArray[np.uint16]  # (pages, rows): how much a pinned row holds, 0 where a row is free
     duplicates: NDArray[np.uint32]
     unjudged: NDArray[np.uint32]
-    defects: NDArray[np.uint8]  # bits of _native.Defect
+    defects: NDArray[np.uint16]  # bits of _native.Defect
     lines: Lines  # of these pages and perhaps others
+    marks: NDArray[np.uint16]  # of lines: the same bits; empty unless they were asked for
     begin: NDArray[np.int64]  # where each page's lines begin and end
     end: NDArray[np.int64]
 
@@ -69,9 +70,9 @@ class PageBatch:
         for first in range(0, len(self), _PAGES_AT_ONCE):
             some = slice(first, first + _PAGES_AT_ONCE)
             page = np.repeat(np.arange(first, first + len(counts[some])), counts[some])
-            at = np.arange(len(page)) + np.repeat(self.begin[some] - (before[some] - before[first]), counts[some])
-            place = self.lines[at, 3].astype(np.int64)
-            yield Cells(page, ((place >> 16) & 0x7FFF) - 1, (place & 0xFFFF) - 1, self.lines[at, 1])
+            index = np.arange(len(page)) + np.repeat(self.begin[some] - (before[some] - before[first]), counts[some])
+            place = self.lines[index, 3].astype(np.int64)
+            yield Cells(page, ((place >> 16) & 0x7FFF) - 1, (place & 0xFFFF) - 1, self.lines[index, 1])
 
     def items_in(self, view: NDArray[np.bool_]) -> Codes:
         """The items in the cells of a view on any of the pages, each once."""
@@ -81,14 +82,14 @@ class PageBatch:
     def own_lines(self, first: int = 0, last: int | None = None) -> Lines:
         """The lines of these pages alone, or of some that stand together."""
         begin, counts = self.begin[first:last], (self.end - self.begin)[first:last]
-        at = np.arange(counts.sum()) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
-        return np.asarray(self.lines[at])
+        index = np.arange(counts.sum()) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
+        return np.asarray(self.lines[index])
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies for another process have only the lines of these pages."""
         counts = self.end - self.begin
         end = np.cumsum(counts)
-        return self.__dict__ | {"lines": self.own_lines(), "begin": end - counts, "end": end}
+        return self.__dict__ | {"lines": self.own_lines(), "marks": self.marks[:0], "begin": end - counts, "end": end}
 
     @property
     def hit_judgment(self) -> NDArray[np.int64]:
@@ -104,8 +105,9 @@ class PageBatch:
         """Some of these pages, in the order given."""
         counts = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        at = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], counts)
-        shared: dict[str, Any] = {"lines": self.lines, "offsets": offsets, "hits": np.ascontiguousarray(self.hits[at])}
+        index = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], counts)
+        shared: dict[str, Any] = {"lines": self.lines, "marks": self.marks, "offsets": offsets}
+        shared["hits"] = np.ascontiguousarray(self.hits[index])
         per_page = [column.name for column in fields(self) if column.name not in shared]
         return PageBatch(**shared, **{name: getattr(self, name)[chosen] for name in per_page})
 
@@ -115,10 +117,10 @@ def page_batches(
 ) -> Iterator[PageBatch]:
     """All pages of layouts, part by part, and as many at a time as the plan has memory for."""
     done, total = 0, int(layouts.present.sum())
-    for at, unsorted in enumerate(layouts.lines_by_part()):
+    for number, unsorted in enumerate(layouts.lines_by_part()):
         lines, begin, end = _lines_by_page(unsorted, layouts)
-        if isinstance(layouts.parts[at], np.ndarray):
-            layouts.parts[at] = lines  # the unsorted copy is freed
+        if isinstance(layouts.parts[number], np.ndarray):
+            layouts.parts[number] = lines  # the unsorted copy is freed
         del unsorted
         for pages in _pages_at_once(begin, end, plan):
             yield _read(pages, lines, begin, end, layouts, judged, plan)
@@ -127,19 +129,21 @@ def page_batches(
                 progress("scoring", done, total)
 
 
-def read_batch(lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
-    """The pages of some lines."""
+def read_batch(
+    lines: Lines, layouts: Layouts, judged: JudgedData, plan: ScoringPlan, *, mark_lines: bool = False
+) -> PageBatch:
+    """The pages of some lines; where lines are to be marked, those of every page should stand together."""
     lines, begin, end = _lines_by_page(lines, layouts)
-    return _read(np.flatnonzero(end > begin), lines, begin, end, layouts, judged, plan)
+    return _read(np.flatnonzero(end > begin), lines, begin, end, layouts, judged, plan, mark_lines)
 
 
 def read_again(pages: NDArray[np.int64], layouts: Layouts, judged: JudgedData, plan: ScoringPlan) -> PageBatch:
     """Some pages that have lines, in the order given."""
-    found = [np.empty((0, 4), np.uint32)]
-    for own, unsorted in layouts.parts_with(pages):
+    lines_of_pages = [np.empty((0, 4), np.uint32)]
+    for pages_of_part, unsorted in layouts.parts_with(pages):
         lines, begin, end = _lines_by_page(unsorted, layouts)
-        found += [lines[begin[page] : end[page]] for page in own]
-    batch = read_batch(np.concatenate(found), layouts, judged, plan)
+        lines_of_pages += [lines[begin[page] : end[page]] for page in pages_of_part]
+    batch = read_batch(np.concatenate(lines_of_pages), layouts, judged, plan)
     return batch.take(np.searchsorted(batch.pages, pages))
 
 
@@ -174,15 +178,17 @@ def _read(
     layouts: Layouts,
     judged: JudgedData,
     plan: ScoringPlan,
+    mark_lines: bool = False,
 ) -> PageBatch:
     """Some pages, which have lines."""
     judgments, membership = judged.judgments, None if judged.membership is None else judged.membership.arrays
     carousels = judged.carousels
     read = _native.read_pages(
         lines, begin, end, present, layouts.judgment_set, layouts.user, layouts.grid, plan.shapes, judgments.offsets,
-        judgments.item, judged.gaining, membership, carousels.declared_arrays(), layouts.labelled, plan.threads,
+        judgments.item, judged.gaining, membership, carousels.declared_arrays(), layouts.labelled, mark_lines,
+        plan.threads,
     )  # fmt: skip
-    offsets, hits, length, category, is_pinned, duplicates, unjudged, defects = read
+    offsets, hits, length, category, is_pinned, duplicates, unjudged, defects, marks = read
     pinned = is_pinned.astype(np.uint16)
     if is_pinned.any() and carousels.pinned is not None:
         page, row = np.nonzero(is_pinned)
@@ -202,6 +208,7 @@ def _read(
         unjudged=unjudged,
         defects=defects,
         lines=lines,
+        marks=marks,
         begin=begin[present],
         end=end[present],
     )

@@ -35,11 +35,11 @@ class ShownCarousels:
             users = layouts.user[layouts.present]
             ends += [int(users.min()), int(users.max())] if len(users) else []
             for lines in layouts.lines_by_part() if layouts.labelled else ():
-                found = _native.shown_carousels(lines, layouts.user, layouts.grid, grids, categories)
-                other = (owner != NONE) & (found[0] != NONE) & (owner != found[0])
-                owner = np.where(other, np.uint32(SEVERAL), np.minimum(owner, found[0]))
-                np.maximum(longest, found[1], out=longest)
-                np.maximum(pinned, found[2], out=pinned)
+                of_lines = _native.shown_carousels(lines, layouts.user, layouts.grid, grids, categories)
+                other = (owner != NONE) & (of_lines[0] != NONE) & (owner != of_lines[0])
+                owner = np.where(other, np.uint32(SEVERAL), np.minimum(owner, of_lines[0]))
+                np.maximum(longest, of_lines[1], out=longest)
+                np.maximum(pinned, of_lines[2], out=pinned)
         return cls(owner, longest, pinned, len(set(ends)) > 1)
 
     def with_rows(
@@ -51,10 +51,10 @@ class ShownCarousels:
     ) -> "ShownCarousels":
         """With what rows of more pages show, whose categories their items tell."""
         page, row = np.nonzero((length > 0) & (category < len(self.owner)))
-        shown, at = category[page, row].astype(np.int64), length[page, row].astype(np.int32)
+        code, end = category[page, row].astype(np.int64), length[page, row].astype(np.int32)
         longest, longest_pinned = self.longest.copy(), self.longest_pinned.copy()
-        np.maximum.at(longest, (grid[page], shown), at)
-        np.maximum.at(longest_pinned, (grid[page], shown), np.where(pinned[page, row], at, 0))
+        np.maximum.at(longest, (grid[page], code), end)
+        np.maximum.at(longest_pinned, (grid[page], code), np.where(pinned[page, row], end, 0))
         return replace(self, longest=longest, longest_pinned=longest_pinned)
 
     def among_others(self, others: pl.DataFrame | None, codebook: Codebook) -> "ShownCarousels":
@@ -87,5 +87,5 @@ class ShownCarousels:
     @property
     def has_one_user(self) -> NDArray[np.bool_]:
         """Which categories only one of several users is shown."""
-        one: NDArray[np.bool_] = (self.owner != NONE) & (self.owner != SEVERAL)
-        return one & self.several_users
+        is_single: NDArray[np.bool_] = (self.owner != NONE) & (self.owner != SEVERAL)
+        return is_single & self.several_users

@@ -51,8 +51,8 @@ class IdealPages:
         """The cells of ideal pages, numbered as ``codes`` are listed; ``gain`` is that of every judgment."""
         counts = self._end[codes] - self._begin[codes]
         before = np.cumsum(counts) - counts
-        at = np.arange(counts.sum()) + np.repeat(self._begin[codes] - before, counts)
-        judgment, place, category = self._cells[at].T
+        index = np.arange(counts.sum()) + np.repeat(self._begin[codes] - before, counts)
+        judgment, place, category = self._cells[index].T
         return IdealCells(
             problem=np.repeat(np.arange(len(codes)), counts),
             row=(place >> 16).astype(np.int64),

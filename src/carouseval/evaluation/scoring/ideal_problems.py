@@ -70,8 +70,8 @@ class IdealProblems:
         """How many items each category shows on its ideal page."""
         problem = np.repeat(np.arange(len(self.open)), np.diff(self.item_offsets))
         placed = solution.category >= 0
-        at = self.category_offsets[problem[placed]] + solution.category[placed]
-        return np.bincount(at, minlength=len(self.slots))
+        index = self.category_offsets[problem[placed]] + solution.category[placed]
+        return np.bincount(index, minlength=len(self.slots))
 
     def solve(self, weights: Array, tolerance: float, work_limit: int, threads: int = 1) -> IdealSolution:
         """The best page of every problem, each item counted once; ``work_limit`` is in steps, for equal results."""
@@ -111,7 +111,7 @@ class _TooLarge:
     kind = "judgments: sums"
 
     def __add__(self, other: "_TooLarge") -> "_TooLarge":
-        return max(self, other, key=lambda found: found.largest)
+        return max(self, other, key=lambda gains: gains.largest)
 
     def __str__(self) -> str:
         return (
@@ -242,10 +242,10 @@ def ideal_cells(problems: IdealProblems, solution: IdealSolution, weights: Array
     problem = np.repeat(np.arange(len(problems.open)), np.diff(problems.item_offsets))
     category = problems.category_offsets[problem] + solution.category
     placed = solution.category >= 0
-    shown = np.flatnonzero(placed & (solution.row[np.where(placed, category, 0)] >= 0))
-    problem, category, gain = problem[shown], category[shown], problems.gain[shown]
+    placed_items = np.flatnonzero(placed & (solution.row[np.where(placed, category, 0)] >= 0))
+    problem, category, gain = problem[placed_items], category[placed_items], problems.gain[placed_items]
     row, slots = solution.row[category].astype(np.int64), problems.slots[category].astype(np.int64)
-    order = np.lexsort((shown, -gain, row, problem))
+    order = np.lexsort((placed_items, -gain, row, problem))
     problem, row, slots = problem[order], row[order], slots[order]
     first = np.ones(len(order), bool)
     first[1:] = (row[1:] != row[:-1]) | (problem[1:] != problem[:-1])
@@ -258,8 +258,10 @@ def ideal_cells(problems: IdealProblems, solution: IdealSolution, weights: Array
     for m, columns in by_weight.items():
         here = slots == m
         col[here] = columns[row[here], rank[here]]
-    at = shown[order]
-    return IdealCells(problem, row, col, problems.judgment[at], problems.gain[at], problems.category[category[order]])
+    item = placed_items[order]
+    return IdealCells(
+        problem, row, col, problems.judgment[item], problems.gain[item], problems.category[category[order]]
+    )
 
 
 def unconstrained(

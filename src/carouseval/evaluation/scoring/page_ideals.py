@@ -35,8 +35,8 @@ class Fillings:
         """Add the ideals of some problems of a grid."""
         self.ideals += len(problems.open)
         filled = np.where(solution.row >= 0, np.minimum(problems.filled(solution), problems.slots), 0)
-        several = filled > 1
-        keys = problems.category[several].astype(np.int64) << 16 | filled[several]
+        is_counted = filled > 1
+        keys = problems.category[is_counted].astype(np.int64) << 16 | filled[is_counted]
         for key, count in zip(*(part.tolist() for part in np.unique(keys, return_counts=True)), strict=True):
             self._counts[grid, key] = self._counts.get((grid, key), 0) + count
 
@@ -57,7 +57,7 @@ class PageIdeals:
         self,
         judged: JudgedData,
         plan: ScoringPlan,
-        shown: ShownCarousels | None = None,
+        shown_carousels: ShownCarousels | None = None,
         *,
         keeps_cells: bool = False,
         progress: Progress | None = None,
@@ -65,7 +65,7 @@ class PageIdeals:
         self.judged: JudgedData = judged
         self.plan: ScoringPlan = plan
         self._sets = len(judged.judgments)
-        self._shown = shown
+        self._shown = shown_carousels
         self._keeps_cells = keeps_cells
         self._progress = progress
         self._of_judgment_sets: dict[tuple[str, int], IdealPages] = {}
@@ -73,10 +73,10 @@ class PageIdeals:
         self._fillings: tuple[Fillings, Fillings] = Fillings(), Fillings()  # of judgment sets, and of pinned pages
 
     def for_layouts(
-        self, judged: JudgedData, shown: ShownCarousels | None, progress: Progress | None = None
+        self, judged: JudgedData, shown_carousels: ShownCarousels | None, progress: Progress | None = None
     ) -> "PageIdeals":
         """The same for other layouts, which may differ in how much pinned rows hold: ideals without pins are shared."""
-        ideals = PageIdeals(judged, self.plan, shown, keeps_cells=self._keeps_cells, progress=progress)
+        ideals = PageIdeals(judged, self.plan, shown_carousels, keeps_cells=self._keeps_cells, progress=progress)
         ideals._of_judgment_sets, ideals._fillings = self._of_judgment_sets, (self._fillings[0], Fillings())
         return ideals
 
@@ -97,7 +97,7 @@ class PageIdeals:
 
     def filled(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Grid, category, items of the category, and ideals that hold as many."""
-        grid, category, items, ideals = zip(*(one.columns() for one in self._fillings), strict=True)
+        grid, category, items, ideals = zip(*(fillings.columns() for fillings in self._fillings), strict=True)
         return np.concatenate(grid), np.concatenate(category), np.concatenate(items), np.concatenate(ideals)
 
     @cached_property
@@ -120,16 +120,16 @@ class PageIdeals:
     def of_pages(self, name: str, grid: int, pages: PageBatch) -> Bounds:
         """The ideal of every page, by a metric on a grid that all these pages have."""
         best, bound = np.zeros((2, len(pages)))
-        for at, ideals, codes in self._solved(name, grid, pages):
-            best[at], bound[at] = ideals.best[codes], ideals.bound[codes]
+        for index, ideals, codes in self._solved(name, grid, pages):
+            best[index], bound[index] = ideals.best[codes], ideals.bound[codes]
         return best, bound
 
     def cells_of_pages(self, name: str, grid: int, pages: PageBatch) -> ideal_problems.IdealCells:
         """The cells of the same ideals, which must be kept."""
         parts = []
-        for at, ideals, codes in self._solved(name, grid, pages):
+        for index, ideals, codes in self._solved(name, grid, pages):
             cells = ideals.cells(codes, self.judged.gains[name])
-            parts.append(replace(cells, problem=at[cells.problem]))
+            parts.append(replace(cells, problem=index[cells.problem]))
         columns = ([getattr(part, column.name) for part in parts] for column in fields(ideal_problems.IdealCells))
         return ideal_problems.IdealCells(*map(np.concatenate, columns))
 
@@ -147,11 +147,11 @@ class PageIdeals:
             return
         judged = pages.judgment_set < self._sets
         pinned = judged & pages.pinned.any(axis=1) & (self.plan.metrics[name].ideal == "category")
-        shared, own = np.flatnonzero(judged & ~pinned), np.flatnonzero(pinned)
+        shared, single = np.flatnonzero(judged & ~pinned), np.flatnonzero(pinned)
         judgment_sets = pages.judgment_set[shared]
         yield shared, self._judged(name, grid, judgment_sets), judgment_sets
-        if len(own):
-            yield own, *self._own(name, grid, pages.take(own))
+        if len(single):
+            yield single, *self._own(name, grid, pages.take(single))
 
     def _judged(self, name: str, grid: int, judgment_sets: Codes) -> IdealPages:
         """The ideals of judgment sets, of which these are solved."""

@@ -73,7 +73,7 @@ class PageScores:
     page: NDArray[np.int64]  # their codes
     duplicates: NDArray[np.int64]
     unjudged: NDArray[np.int64]
-    defects: NDArray[np.uint8]  # bits of _native.Defect
+    defects: NDArray[np.uint16]  # bits of _native.Defect
     metrics: Mapping[str, MetricScores]
     items: Mapping[str, Codes]  # for each figure of the system: the items in view on any page
     shown: Codes  # all items on any page, where there are such figures

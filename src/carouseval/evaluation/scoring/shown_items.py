@@ -1,10 +1,11 @@
 """What a system shows of the judged items, and how much of what it shows is judged."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from carouseval.evaluation.exact_sums import AddsUp
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch
 
@@ -52,7 +53,7 @@ class ShownItems:
 
 
 @dataclass(frozen=True)
-class ShareCounts:
+class ShareCounts(AddsUp):
     """How many items are relevant, judged and shown, over some judgment sets; those of others add up."""
 
     users: int  # or pages, with a relevant item
@@ -62,9 +63,6 @@ class ShareCounts:
     judged_shown: int
     cells: int
     judged_cells: int
-
-    def __add__(self, other: "ShareCounts") -> "ShareCounts":
-        return ShareCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def share_of_relevant(self) -> float:

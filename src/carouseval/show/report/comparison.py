@@ -15,7 +15,7 @@ from carouseval.comparison.summary import ranking
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import Explanation
-from carouseval.evaluation.table_texts import ShownColumn, shown_table
+from carouseval.evaluation.result_table import ShownColumn, shown_table
 from carouseval.messages import setting
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.closing_sections import settings_section
@@ -65,7 +65,10 @@ def comparison_document(
             raise ParameterError(f"{setting('explanations')}: there is no system {name!r} in this comparison.{hint}")
     explained = {name: given[name] for name in ranked if name in given}
     sections = [
-        Section("Systems", [*_figures(result, "systems"), table_block(system_table(result), _SYSTEMS)]),
+        Section(
+            "Systems",
+            [*_figures(result, "systems"), table_block(system_table(result.systems, result.config), _SYSTEMS)],
+        ),
         Section("Differences", _differences(result)),
     ]
     if explained:

@@ -8,8 +8,8 @@ from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.mean_estimates import FEW_USERS
 from carouseval.evaluation.page_table import NO_PAGE
 from carouseval.evaluation.result_columns import MEANS
+from carouseval.evaluation.result_table import ShownColumn, shown_table
 from carouseval.evaluation.results import Evaluation
-from carouseval.evaluation.table_texts import ShownColumn, shown_table
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.report.cautions import evaluation_cautions, is_unmatched
 from carouseval.show.report.closing_sections import settings_section

@@ -11,7 +11,7 @@ from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.explanation import LOSSES, Explanation
 from carouseval.evaluation.page_view import PageView, item_label
 from carouseval.evaluation.result_columns import SHARES, WORST
-from carouseval.evaluation.table_texts import Line, ShownColumn, shown_table
+from carouseval.evaluation.result_table import Line, ShownColumn, shown_table
 from carouseval.show.charts.drawing import count_text
 from carouseval.show.charts.explanation import LOSS_NAMES, PARTS_OF_ALL
 from carouseval.show.charts.page import page_picture

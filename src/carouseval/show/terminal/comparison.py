@@ -28,7 +28,7 @@ def comparison(
     width: int | None = None,
 ) -> Text:
     """The summary, the systems, the pairs, the segments, the caption and, if given, the sensitivity and the plan."""
-    config, systems = result.config, system_table(result)
+    config, systems = result.config, system_table(result.systems, result.config)
     lines = [sentences(result.heading, width, "bold"), Text(), small_table("", systems.header, systems.rows), Text()]
     lines.append(_pairs("Pairs", pair_table(result.pairs, config)))
     if not result.segments.is_empty():

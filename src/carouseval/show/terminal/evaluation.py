@@ -7,7 +7,7 @@ from rich.text import Text
 
 from carouseval.building.event_judgments import EventJudgments
 from carouseval.building.event_tables import excluded_table, grade_table
-from carouseval.evaluation.check import Check
+from carouseval.evaluation.check_result import Check
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.settings import Settings

@@ -127,8 +127,7 @@ class PageReader {
     group_ = group;
     const int64_t begin = judgments_.groups.begin(group), end = judgments_.groups.end(group);
     judged_.clear(size_t(end - begin));
-    for (int64_t j = begin; j < end; ++j)
-      judged_.at(judgments_.item[j], uint32_t(j));
+    for (int64_t j = begin; j < end; ++j) judged_.at(judgments_.item[j], uint32_t(j));
   }
 
   // The label of the leftmost cell, to which all others must conform; without labels the one category they share.

@@ -13,7 +13,7 @@ from carouseval.evaluation.reading.page_batch import PageBatch
 
 @dataclass(frozen=True)
 class PageDefect:
-    """One thing that can be wrong with a page; ``bit`` as in native/tables/page_reader.h, negative if not from there."""
+    """One thing that can be wrong with a page; ``bit`` as in native/tables/page_reader.h, negative otherwise."""
 
     bit: int
     column: str

@@ -1,8 +1,8 @@
 """Displayed ideals where a repeated item counts where it comes first (``duplicates="first"``).
 
 Unlike with the rule "best", the order of rows decides which copy counts: that in the first row that shows the item. So
-the best order is found by a search over sets of rows, place by place (native/search/first_copy_ideal.h). The ideal under the
-rule "best" is an upper bound, and its order the first one tried.
+the best order is found by a search over sets of rows, place by place (native/search/first_copy_ideal.h). The ideal
+under the rule "best" is an upper bound, and its order the first one tried.
 """
 
 from dataclasses import dataclass

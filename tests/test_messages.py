@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import itertools
 import json
 import logging
 import pickle
@@ -45,6 +46,7 @@ TOO_FEW = f"Set {setting('permutations')} to 600, or use {setting('test', 't')}.
         (setting("capacity", text="capacity="), "capacity="),
         (function("judgments_from_events"), "judgments_from_events"),
     ],
+    ids=itertools.count(),  # marks have a key of the process
 )
 def test_fields_in_python(text: str, message: str) -> None:
     assert Message(text) == message
@@ -118,7 +120,7 @@ FORGED = [
 ]
 
 
-@pytest.mark.parametrize("data", FORGED)
+@pytest.mark.parametrize("data", FORGED, ids=itertools.count())
 def test_data_neither_forges_nor_breaks_a_field(data: str) -> None:
     message = Message(f"{data}{setting('permutations', 600)}{data} {setting('weight', data)}{data}")
     fields = [part for part in message.parts if isinstance(part, Field)]

@@ -1,27 +1,30 @@
 """The commands of ``carouseval``."""
 
+from importlib import import_module
 from textwrap import indent
 
 import typer
 
 from carouseval import __version__
-from carouseval.cli import (
-    adds,
-    check,
-    compare,
-    evaluate,
-    examination,
-    explain,
-    fit,
-    judgments,
-    pages,
-    recgaze,
-    report,
-    reproduce,
-    sample,
-    score,
-    simulate,
-    studio,
+
+# in the order of the help; each is a function in a file of its name, beside its EXAMPLES
+COMMANDS = (
+    "score",
+    "evaluate",
+    "compare",
+    "explain",
+    "check",
+    "judgments",
+    "pages",
+    "adds",
+    "report",
+    "studio",
+    "sample",
+    "reproduce",
+    "fit",
+    "simulate",
+    "examination",
+    "recgaze",
 )
 
 app: typer.Typer = typer.Typer(
@@ -38,25 +41,10 @@ app: typer.Typer = typer.Typer(
         "default_map": {"help": False, "install_completion": False, "show_completion": False},
     },
 )
-for _command, _examples in (
-    (score.score, score.EXAMPLES),
-    (evaluate.evaluate, evaluate.EXAMPLES),
-    (compare.compare, compare.EXAMPLES),
-    (explain.explain, explain.EXAMPLES),
-    (check.check, check.EXAMPLES),
-    (judgments.judgments, judgments.EXAMPLES),
-    (pages.pages, pages.EXAMPLES),
-    (adds.adds, adds.EXAMPLES),
-    (report.report, report.EXAMPLES),
-    (studio.studio, studio.EXAMPLES),
-    (sample.sample, sample.EXAMPLES),
-    (reproduce.reproduce, reproduce.EXAMPLES),
-    (fit.fit, fit.EXAMPLES),
-    (simulate.simulate, simulate.EXAMPLES),
-    (examination.examination, examination.EXAMPLES),
-    (recgaze.recgaze, recgaze.EXAMPLES),
-):
-    app.command(epilog=f"\b\nExamples:{indent(_examples, '  ')}")(_command)  # \b keeps the line breaks
+for _name in COMMANDS:
+    _module = import_module(f"carouseval.cli.{_name}")
+    _examples = indent(_module.EXAMPLES, "  ")
+    app.command(epilog=f"\b\nExamples:{_examples}")(getattr(_module, _name))  # \b keeps the line breaks
 
 
 def _print_version(requested: bool) -> None:

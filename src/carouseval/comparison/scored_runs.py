@@ -18,7 +18,7 @@ from carouseval.evaluation.exact_sums import AddsUp
 from carouseval.evaluation.explain import explain_scored
 from carouseval.evaluation.explanation import Explanation
 from carouseval.evaluation.losses import Losses
-from carouseval.evaluation.notices import notify_of_overfull
+from carouseval.evaluation.notices import notify_of_over_capacity
 from carouseval.evaluation.page_table import PageTable, ScoredPages, Table
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.plan import ScoringPlan
@@ -139,11 +139,11 @@ class RunResults(Generic[Table]):
     def warn(self) -> None:
         """Warn of everything that was collected."""
         warn_of(self.notices, len(self.evaluations))
-        self.warn_of_overfull()
+        self.warn_of_over_capacity()
 
-    def warn_of_overfull(self) -> None:
+    def warn_of_over_capacity(self) -> None:
         """Warn of ideal pages that hold more than pages do: runs share them, and the last one knows all of them."""
-        notify_of_overfull(self.parts[-1].rows, self.parts[0].tables, warn)
+        notify_of_over_capacity(self.parts[-1].rows, self.parts[0].tables, warn)
 
 
 def evaluate_runs(

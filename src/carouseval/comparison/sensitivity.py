@@ -217,7 +217,7 @@ def sensitivity(
         for candidates, metrics in metrics_by_candidates.items():
             varied = replace(options, candidates=candidates, metrics=list(metrics.values()))
             results, _ = evaluate_runs(JudgedSources(judgments, items, ScoringPlan.of(varied)), runs, progress)
-            results.warn_of_overfull()
+            results.warn_of_over_capacity()
             evaluations = results.evaluations
             for notice, about in results.notices.items():
                 notices.setdefault(notice, []).extend(about)

@@ -16,7 +16,7 @@ from carouseval.engines.reports import ONLY_RUN, Reads, sums_of_pass
 from carouseval.errors import DataError, warn
 from carouseval.evaluation import schema
 from carouseval.evaluation.evaluate import finish_evaluation, score_part
-from carouseval.evaluation.notices import notify_of_overfull
+from carouseval.evaluation.notices import notify_of_over_capacity
 from carouseval.evaluation.page_table import Table
 from carouseval.evaluation.part import Part
 from carouseval.evaluation.reading.inputs import OtherUsers
@@ -54,7 +54,7 @@ def evaluation_of(part: Part, scored: Mapped[Table], read: Reads, tables: GivenT
     place, by = tables.engine.place, plan.settings.by_columns
     kept = KeptPages(tuple(plan.metrics), by, scored, part, read, {LAYOUTS: ONLY_RUN}, types, place)
     result = finish_evaluation(part, kept, plan, tables.of_run(LAYOUTS), warn)
-    notify_of_overfull(part.rows, part.tables, warn)
+    notify_of_over_capacity(part.rows, part.tables, warn)
     return result
 
 

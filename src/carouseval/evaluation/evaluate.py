@@ -15,7 +15,7 @@ import polars as pl
 
 from carouseval.errors import DataError, ParameterError, warn
 from carouseval.evaluation.defects.defect_lines import refuse_defects
-from carouseval.evaluation.notices import RefusalError, notify_of, notify_of_overfull, refusals
+from carouseval.evaluation.notices import RefusalError, notify_of, notify_of_over_capacity, refusals
 from carouseval.evaluation.outcomes import PageOutcomes
 from carouseval.evaluation.page_table import PageTable, ScoredPages, Table
 from carouseval.evaluation.part import Part, SystemItems
@@ -193,7 +193,7 @@ def evaluate_inputs(
     """Score all pages, and warn of what needs attention."""
     pages, part = score_part(inputs, ideals, progress, watchers)
     evaluation = finish_evaluation(part, pages, inputs.plan, inputs.tables, warn)
-    notify_of_overfull(part.rows, part.tables, warn)
+    notify_of_over_capacity(part.rows, part.tables, warn)
     return evaluation
 
 

@@ -236,7 +236,7 @@ def can_work_more(settings: Settings) -> bool:
     return settings.candidates != "displayed" or settings.duplicates != "first"
 
 
-def notify_of_overfull(filled: FilledRows, facts: TableFacts, notify: Callable[[str], None]) -> None:
+def notify_of_over_capacity(filled: FilledRows, facts: TableFacts, notify: Callable[[str], None]) -> None:
     """Say which categories hold more items on ideal pages than on any page, and what ends it."""
     rows = sorted(filled.over_capacity().items(), key=lambda entry: (-entry[1].ideals, entry[0]))
     if not rows:

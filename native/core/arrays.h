@@ -98,6 +98,7 @@ struct type_caster<Aligned<Traits...>> {
 
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     make_caster<Array> caster;
+    if (source.is_none()) return false;  // inside a tuple, nanobind would take it for an array without a type
     if (!caster.from_python(source, flags, cleanup)) return false;
     if (reinterpret_cast<uintptr_t>(caster.value.data()) % (caster.value.dtype().bits / 8) == 0) {
       value = caster.value;

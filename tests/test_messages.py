@@ -182,7 +182,7 @@ NO_FIELDS = {
     ("extras.py", "--upgrade"): "of pip",
     ("evaluation/page_view.py", "page_id="): "a column",
     ("evaluation/page_view.py", "title="): "HTML",
-    ("tables/text_tables.py", "title="): "HTML",
+    ("text_tables.py", "title="): "HTML",
     ("show/charts/chart.py", "name="): "HTML",
     ("metrics/discount_base.py", "name="): "the syntax of discounts, and a call",
     ("metrics/metric_base.py", "gain="): "the name of a metric",

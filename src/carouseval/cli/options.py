@@ -27,7 +27,7 @@ def choice_parser(kind: Any) -> Callable[[str], Any]:
     return parse
 
 
-def with_options(
+def with_parameters(
     command: Callable[..., None],
     parameter: str,
     options: Sequence[inspect.Parameter],

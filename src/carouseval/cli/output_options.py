@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import typer
 
-from carouseval.cli.options import choice_parser, with_options
+from carouseval.cli.options import choice_parser, with_parameters
 from carouseval.cli.output import Format, emit
 from carouseval.results import Charted, Result
 from carouseval.show.charts.kinds import KINDS, Kind, Theme, kinds_of
@@ -100,6 +100,6 @@ def with_output(*results: str, saves: bool = False, **kinds: Kind) -> Callable[.
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        return with_options(command, "output", parameters, lambda values: Output(**values))
+        return with_parameters(command, "output", parameters, lambda values: Output(**values))
 
     return decorate

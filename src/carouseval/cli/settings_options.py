@@ -19,7 +19,7 @@ from carouseval.cli.options import (
     VISIBLE_ROWS,
     choice_parser,
     parse_page_size,
-    with_options,
+    with_parameters,
 )
 from carouseval.comparison.settings import ComparisonSettings
 from carouseval.errors import ParseError
@@ -62,7 +62,7 @@ def with_settings(**lists: SettingsList[Any]) -> Callable[[Callable[..., None]],
         for parameter, listed in lists.items():
             by_setting = {setting.name: setting_options(setting) for setting in settings_of(listed)}
             options = [option for setting in by_setting.values() for option in setting.options]
-            command = with_options(command, parameter, options, partial(_values, by_setting))
+            command = with_parameters(command, parameter, options, partial(_values, by_setting))
         return command
 
     return decorate

@@ -10,6 +10,7 @@ import polars as pl
 from carouseval.evaluation.category_facts import SEPARATORS, CategoryFacts
 from carouseval.evaluation.reading.inputs import Inputs
 from carouseval.evaluation.settings import Settings
+from carouseval.messages import setting
 from carouseval.tables.columns import Defect
 from carouseval.tables.table import Table
 from carouseval.validation import did_you_mean
@@ -28,7 +29,7 @@ def joined_categories(facts: CategoryFacts, settings: Settings, tables: Mapping[
             message = (
                 f"items: {len(joined):,} of {facts.listed:,} categories contain {separator!r}, such as "
                 f"{joined[0][:60]!r}, and no page shows {'it' if len(joined) == 1 else 'them'}. If a cell holds "
-                f"several categories, use split={separator!r}."
+                f"several categories, use {setting('split', separator)}."
             )
             return Defect("items", names["category"], len(joined), message, "note")
     return None

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
+from carouseval.messages import nested
 from carouseval.tables.table import TableLike
 
 V = TypeVar("V")
@@ -72,5 +73,5 @@ class NamedError(DataError):
     """An error about the tables of one run of a system."""
 
     def __init__(self, run: Run, error: DataError) -> None:
-        super().__init__(f"{run[0]}: {error}")
+        super().__init__(f"{run[0]}: {nested(error)}")
         self.run, self.error = run, error

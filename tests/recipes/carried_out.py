@@ -121,7 +121,8 @@ def test_evaluation_setting(data: cv.Sample, folder: Path, engine: LocalEngine) 
 
 def test_comparison_setting(data: cv.Sample, folder: Path, engine: LocalEngine) -> None:
     def compare(small: float) -> Any:
-        return cv.compare(data.layouts, data.judgments, data.items, grid=GRID, **{"small": small})
+        settings: dict[str, Any] = {"grid": GRID, "small": small}
+        return cv.compare(data.layouts, data.judgments, data.items, **settings)
 
     assert "A difference is below 1.0." in warnings_of(lambda: compare(1.0))
     assert "A difference is below 1.0." in warnings_of(

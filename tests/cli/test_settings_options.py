@@ -11,9 +11,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from carouseval.attention.fit_settings import Objective
+from carouseval.attention.fit_settings import FitSettings, Objective
 from carouseval.attention.rank_fit import OBJECTIVES
 from carouseval.building.sample import SampleFormat, SampleKind
+from carouseval.building.settings import EventSettings, PageSettings
 from carouseval.cli.app import app as carouseval_app
 from carouseval.cli.check import check
 from carouseval.cli.compare import compare
@@ -22,14 +23,16 @@ from carouseval.cli.explain import explain
 from carouseval.cli.grid_options import grid_options
 from carouseval.cli.output_options import with_output
 from carouseval.cli.sample import FileFormat, PageKind
-from carouseval.cli.settings_options import LISTS, option_names, with_settings
+from carouseval.cli.settings_options import with_settings
 from carouseval.comparison.settings import ComparisonSettings
 from carouseval.evaluation.settings import Settings
 from carouseval.metrics.grid import PHONE, RECGAZE, TV, Grid
+from carouseval.paper.simulation_settings import SimulationSettings
 from carouseval.settings import Doc, setting_default
 from tests.command_line import run
 
 COMMANDS = [evaluate, explain, compare, check]
+LISTS: tuple[Any, ...] = (Settings, ComparisonSettings, PageSettings, EventSettings, FitSettings, SimulationSettings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +49,10 @@ class Scratch(Settings):
 
 
 NEW = {"word": "plain", "count": 3, "share": None, "strict": False, "many": None, "room": "grid", "table": None}
+
+
+def option_name(setting: str) -> str:
+    return f"--{setting.replace('_', '-')}"
 
 
 def given(*arguments: str) -> dict[str, Any]:
@@ -101,17 +108,17 @@ def test_a_new_setting_is_an_option_of_every_command(command: Callable[..., None
 def test_help_lists_every_setting_and_its_choices(command: str) -> None:
     text = " ".join(run(command, "--help").stdout.split())
     for one in fields(Settings):
-        option = option_names()[one.name]
+        option = option_name(one.name)
         assert f"{option} <" in text or f"{option}, --" in text
     for setting, choices in Settings.choices().items():
-        assert f"{option_names()[setting]} <{'|'.join(choices)}>" in text
+        assert f"{option_name(setting)} <{'|'.join(choices)}>" in text
     assert "[default: recgaze]" in text
 
 
 def test_every_list_is_that_of_a_command() -> None:
     group: Any = typer.main.get_command(carouseval_app)
     options = {one.name: one.opts for command in group.commands.values() for one in command.params}
-    names = option_names(LISTS)
+    names = {one.name: option_name(one.name) for listed in LISTS for one in fields(listed)}
     assert names.keys() - options.keys() == set()
     assert all(option in options[name] for name, option in names.items())
 

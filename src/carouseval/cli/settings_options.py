@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field
 from functools import partial
 from types import NoneType
@@ -10,8 +10,6 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
-from carouseval.attention.fit_settings import FitSettings
-from carouseval.building.settings import EventSettings, PageSettings
 from carouseval.cli.options import (
     GRID,
     PAGE_SIZE,
@@ -21,10 +19,8 @@ from carouseval.cli.options import (
     parse_page_size,
     with_parameters,
 )
-from carouseval.comparison.settings import ComparisonSettings
 from carouseval.errors import ParseError
-from carouseval.evaluation.settings import ColumnNames, Grids, Settings
-from carouseval.paper.simulation_settings import SimulationSettings
+from carouseval.evaluation.settings import ColumnNames, Grids
 from carouseval.settings import (
     Doc,
     SettingsList,
@@ -36,16 +32,6 @@ from carouseval.settings import (
     union_members,
 )
 from carouseval.validation import parse_size, quoted
-
-# of all commands
-LISTS: tuple[SettingsList[Any], ...] = (
-    Settings,
-    ComparisonSettings,
-    PageSettings,
-    EventSettings,
-    FitSettings,
-    SimulationSettings,
-)
 
 
 class SettingOptions(NamedTuple):
@@ -74,11 +60,6 @@ def _values(by_setting: Mapping[str, SettingOptions], values: Mapping[str, Any])
         name: setting.value(*(values[option.name] for option in setting.options))
         for name, setting in by_setting.items()
     }
-
-
-def option_names(lists: Iterable[SettingsList[Any]] = (Settings,)) -> dict[str, str]:
-    """The option of each setting of some lists: ``--missing-pages`` for ``missing_pages``."""
-    return {setting.name: _option_name(setting.name) for listed in lists for setting in settings_of(listed)}
 
 
 def _option_name(setting: str) -> str:

@@ -13,6 +13,7 @@ from carouseval.comparison.tests import result_test
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.result_table import Present
+from carouseval.messages import setting
 from carouseval.results import Result, plain
 from carouseval.validation import require_float, require_int
 
@@ -63,8 +64,8 @@ def users_needed(
     users = smallest_number(lambda users: ratio * math.sqrt(users) >= noncentrality(users - 1, alpha, power))
     if users is None:
         raise ParameterError(
-            f"effect: a difference of {effect:g} takes more than {MOST_USERS:,} users if users' differences have a "
-            f"standard deviation of {deviation:g}; choose a larger one."
+            f"{setting('effect')}: a difference of {effect:g} takes more than {MOST_USERS:,} users if users' "
+            f"differences have a standard deviation of {deviation:g}; choose a larger one."
         )
     return users
 

@@ -26,7 +26,7 @@ from carouseval.evaluation.reading.inputs import Inputs, JudgedSources
 from carouseval.evaluation.results import Evaluation
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.systems import Run, naming
-from carouseval.messages import setting
+from carouseval.messages import Message, setting
 from carouseval.progress import Progress
 from carouseval.tables.table import Table as GivenTable
 
@@ -132,7 +132,7 @@ class RunResults(Generic[Table]):
         """What is to be called with what needs attention in a run."""
 
         def notify(notice: str) -> None:
-            self.notices.setdefault(notice, []).append(run[0])
+            self.notices.setdefault(Message(notice), []).append(run[0])
 
         return notify
 

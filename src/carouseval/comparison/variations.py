@@ -10,6 +10,7 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.messages import Message, nested, setting
 from carouseval.metrics.gain_names import GainName
 from carouseval.metrics.grid import sizes_by_row
 from carouseval.metrics.metric_base import Metric
@@ -21,7 +22,7 @@ _OTHER_NUMBERS = "(These numbers differ in other systems or variations.)"
 def variations_of(reference: Metric, plan: ScoringPlan, discounts: Sequence[str]) -> dict[tuple[str, str], Metric]:
     """The metrics with one choice changed; those equal to the reference or to an earlier one are left out."""
     if isinstance(discounts, str) or not discounts:
-        raise ParameterError("discounts must be a list of at least one, such as ['d_rpd', 'd_a'].")
+        raise ParameterError(f"{setting('discounts')} must be a list of at least one, such as ['d_rpd', 'd_a'].")
     grid, discount, cutoff, gain = plan.grids[0], reference.discount, reference.cutoff, reference.gain
     in_view = min(grid.visible_rows, grid.rows)
     screen = (in_view, min(max(sizes_by_row(grid)[:in_view]), grid.cols))  # the smallest cutoff that holds it
@@ -79,7 +80,10 @@ def merged_notices(notices: Mapping[str, list[str]]) -> dict[str, list[str]]:
     for notice in notices:
         alike.setdefault(re.sub(r"[\d.,]+|s\b", "", notice), []).append(notice)  # 1 page, 2 pages
     worst = {max(of_kind, key=_largest_share): len(of_kind) > 1 for of_kind in alike.values()}
-    return {f"{notice} {_OTHER_NUMBERS}" if others else notice: notices[notice] for notice, others in worst.items()}
+    return {
+        Message(f"{nested(notice)} {_OTHER_NUMBERS}") if others else notice: notices[notice]
+        for notice, others in worst.items()
+    }
 
 
 def _largest_share(notice: str) -> float:

@@ -64,8 +64,8 @@ def personal_notes(inputs: Inputs) -> list[Defect]:
         are = "category is" if len(personal) == 1 else "categories are"
         message = (
             f"layouts: {len(personal):,} {are} shown to one user only and taken as personal: "
-            f"{_listed(names.gather(personal).sort())}. Nobody else's ideal page holds them; if they are for everyone, "
-            "declare personal=false in carousels."
+            f"{_listed(names.gather(personal).sort())}. Nobody else's ideal page holds them; if they are for "
+            f"everyone, declare personal=false in {setting('carousels')}."
         )
         notes.append(Defect("layouts", "category", len(personal), message, "note"))
     private = _private_categories(inputs.tables["layouts"])
@@ -74,8 +74,8 @@ def personal_notes(inputs: Inputs) -> list[Defect]:
         items = "its items" if len(private) == 1 else "their items"
         message = (
             f"layouts: {_listed(private.sort())} {'shows' if len(private) == 1 else 'show'} hardly any item to two "
-            f"users, unlike other categories. If {items} are each user's own, declare personal=true in carousels: "
-            "otherwise ideal pages may hold another user's."
+            f"users, unlike other categories. If {items} are each user's own, declare personal=true in "
+            f"{setting('carousels')}: otherwise ideal pages may hold another user's."
         )
         notes.append(Defect("layouts", "category", len(private), message, "note"))
     return notes

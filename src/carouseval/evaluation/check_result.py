@@ -57,13 +57,7 @@ class Check(Result):
                 raise DataError(str(defect))
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the defects as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One line per defect: severity, table, column, count, message.
-        """
+        """One line per defect: severity, table, column, count, message."""
         kinds = {
             "severity": pl.String,
             "table": pl.String,
@@ -74,13 +68,7 @@ class Check(Result):
         return pl.DataFrame([{name: asdict(defect)[name] for name in kinds} for defect in self.defects], schema=kinds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return defects and summary as plain values.
-
-        Returns
-        -------
-        dict
-            ``ok``, ``defects`` and ``summary``.
-        """
+        """``ok``, ``defects`` and ``summary``."""
         return {"ok": self.ok, "defects": self.to_frame().to_dicts(), "summary": self.summary}
 
     def __repr__(self) -> str:

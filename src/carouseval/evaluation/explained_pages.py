@@ -22,6 +22,7 @@ from carouseval.evaluation.schema import PICTURES
 from carouseval.evaluation.scoring.loss_steps import loss_steps
 from carouseval.evaluation.scoring.page_ideals import PageIdeals
 from carouseval.evaluation.scoring.scoring_step import table_pages
+from carouseval.messages import setting
 from carouseval.metrics.grid import Array
 from carouseval.tables.table import RECORD, Table, TableLike
 
@@ -66,11 +67,13 @@ def _named(wanted: Any, pages: pl.DataFrame) -> PageId:
     """The ids of a page that is named by its user or, in a tuple, by its user and its own id."""
     ids = wanted if isinstance(wanted, tuple) else (wanted,)
     if len(ids) > len(pages.columns):
-        raise ParameterError(f"pages: layouts have no column page_id, found {wanted!r}.")
+        raise ParameterError(f"{setting('pages')}: layouts have no column page_id, found {wanted!r}.")
     for page in pages.sort(pages.columns).iter_rows():
         if all(is_id(wanted_id, page_id) for wanted_id, page_id in zip(ids, page, strict=False)):
             return page
-    raise ParameterError(f"pages: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored.")
+    raise ParameterError(
+        f"{setting('pages')}: there is no page of {ids_text(*ids, *[None] * (2 - len(ids)))} that was scored."
+    )
 
 
 def look_up_page(

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 import polars as pl
 
 from carouseval.errors import DataError, ParameterError
-from carouseval.messages import nested
+from carouseval.messages import nested, setting
 from carouseval.tables.table import TableLike
 
 V = TypeVar("V")
@@ -43,10 +43,10 @@ def _is_table(source: Any) -> bool:
 def runs_of_system(name: Any, layouts: TableLike | Sequence[TableLike]) -> dict[Run, Any]:
     """The layouts of a system's runs; its name is checked."""
     if not isinstance(name, str) or not name:
-        raise ParameterError(f"systems: names must be non-empty strings, found {name!r}.")
+        raise ParameterError(f"{setting('systems')}: names must be non-empty strings, found {name!r}.")
     tables: list[Any] = list(layouts) if isinstance(layouts, list | tuple) else [layouts]
     if not tables:
-        raise ParameterError(f"systems: {name} has no layouts.")
+        raise ParameterError(f"{setting('systems')}: {name} has no layouts.")
     return {(name, run): table for run, table in enumerate(tables)}
 
 

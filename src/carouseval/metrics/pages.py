@@ -1,4 +1,4 @@
-"""Pages as metrics see them; from arrays of relevances here, from tables in ``evaluation/scoring/table_pages.py``."""
+"""Pages as metrics see them; from arrays of relevances here, from tables in ``evaluation/scoring/scoring_step.py``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

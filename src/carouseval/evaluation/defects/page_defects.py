@@ -13,7 +13,7 @@ from carouseval.messages import Message, setting
 
 @dataclass(frozen=True)
 class PageDefect:
-    """One thing that can be wrong with a page; ``bit`` as in native/tables/page_reader.h, or negative."""
+    """One thing that can be wrong with a page; ``bit`` as in native/tables/page_reader.h."""
 
     bit: int
     column: str

@@ -72,18 +72,6 @@ class ShownCarousels:
         np.maximum.at(pinned, (grid, code), others["longest_pinned"].to_numpy().astype(np.int32))
         return ShownCarousels(owner, longest, pinned, several_users=True)
 
-    def of_several_users(self, codebook: Codebook) -> pl.DataFrame:
-        """What is shown of the categories that not only one user has, as :meth:`among_others` takes it."""
-        grid, code = np.nonzero((self.longest > 0) & ~self.has_one_user)
-        return pl.DataFrame(
-            {
-                "category": codebook.categories.values().gather(code),
-                "grid": grid,
-                "longest": self.longest[grid, code],
-                "longest_pinned": self.longest_pinned[grid, code],
-            }
-        )
-
     @property
     def has_one_user(self) -> NDArray[np.bool_]:
         """Which categories only one of several users is shown."""

@@ -30,7 +30,7 @@ _REPEATS = {
 
 @dataclass(frozen=True, eq=False)
 class TablePages:
-    """Some pages of one grid; see :class:`carouseval.metrics.metric_base.Pages`."""
+    """Some pages of one grid; see :class:`carouseval.metrics.pages.Pages`."""
 
     batch: PageBatch
     grid: Grid

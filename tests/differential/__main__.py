@@ -13,7 +13,7 @@ from tests.differential.expected import EXPECTED, Expected
 from tests.differential.versions import Version, folder_of, read
 
 _EXAMPLES = """examples:
-  python -m tests.differential 555febf HEAD               both are built, once, into build/differential
+  python -m tests.differential 984f752 HEAD               both are built, once, into build/differential
   python -m tests.differential OLD_SITE src --only compare,explain --seed 7
   python -m tests.differential OLD_SITE src --case compare:123     one case alone, with all its differences
 """

@@ -21,6 +21,8 @@ def plain(value: Any) -> Any:
     """A value for JSON; equal ones are the same value of the same type."""
     if value is None or type(value) in (bool, int, str):
         return value
+    if isinstance(value, str):  # such as a Message
+        return "".join(value)
     if isinstance(value, float):
         return ("" if type(value) is float else f"{type(value).__name__} ") + float_text(value)
     if isinstance(value, pl.DataFrame):

@@ -5,10 +5,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Any
 
-from carouseval.messages import Message, nested
+from carouseval.messages import Message
 
 _LONGEST = 5_000  # characters of a message: whatever is quoted in it, people can read it
 
@@ -70,38 +68,6 @@ class ParameterError(CarousevalError):
     ...     print(error)
     Grid: rows must be an integer of at least 1, found 0.
     """
-
-
-class AddedError(DataError):
-    """What is wrong with a table; each of ``found`` has a ``kind``, adds up with others of that kind, and has words."""
-
-    def __init__(self, *found: Any) -> None:
-        super().__init__(str(found[0]))
-        self.found = found
-
-
-@dataclass(frozen=True)
-class CountedLines:
-    """Lines that have a defect: how many, in words, and the first of them."""
-
-    kind: str
-    count: int
-    head: str
-    number: tuple[str, str]  # how one and several are worded; with the number in {}
-    tail: str
-    of_users: bool = False  # only where all lines of users are at hand are they counted right
-
-    def __add__(self, other: "CountedLines") -> "CountedLines":
-        first = min(self, other, key=lambda found: (found.head, found.tail))
-        return replace(first, count=self.count + other.count)
-
-    def __str__(self) -> str:
-        return Message(f"{self.head}{self.number[self.count != 1].format(f'{self.count:,}')}{nested(self.tail)}")
-
-
-def such_lines(kind: str, count: int, head: str, remedy: str) -> CountedLines:
-    """A value on a line, and how many such lines there are."""
-    return CountedLines(kind, count, head, ("", " ({} such lines)"), Message(f". {nested(remedy)}"))
 
 
 class DataWarning(UserWarning):

@@ -7,13 +7,14 @@ from typing import Any
 import polars as pl
 
 from carouseval.comparison.result_columns import NAMES
-from carouseval.errors import AddedError, ParameterError, warn
+from carouseval.errors import ParameterError, warn
 from carouseval.evaluation.columns import Columns, of_metric
 from carouseval.evaluation.outcomes import SCORED
 from carouseval.evaluation.page_table import PageTable
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.systems import Run, naming, runs_of_system
 from carouseval.messages import nested, setting
+from carouseval.tables.added_errors import AddedError
 from carouseval.tables.table import TableLike, in_memory
 from carouseval.validation import did_you_mean
 

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from carouseval.errors import AddedError, CountedLines, DataError
+from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.defects.defect_lines import FoundDefect, PageDefectError
 from carouseval.evaluation.defects.page_defects import REFUSABLE
@@ -17,6 +17,7 @@ from carouseval.evaluation.notices import Refusal, RefusalError
 from carouseval.evaluation.settings import Settings
 from carouseval.evaluation.systems import NamedError, Run, naming
 from carouseval.messages import Message, nested
+from carouseval.tables.added_errors import AddedError, CountedLines
 
 if TYPE_CHECKING:
     from carouseval.engines.contract import Mapped

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from carouseval.errors import CountedLines
 from carouseval.messages import Message, setting
+from carouseval.tables.added_errors import CountedLines
 
 ColumnKind: TypeAlias = Literal["id", "integer", "number", "boolean", "segment", "text", "time"]
 """What a column holds.

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from carouseval.errors import AddedError, DataError, such_lines
+from carouseval.errors import DataError
+from carouseval.tables.added_errors import AddedError, such_lines
 from carouseval.tables.columns import Column, Defect, invalid_values, typed_columns
 from carouseval.tables.files import ReadErrors, TableFile, with_table_name
 from carouseval.tables.kinds.contract import DAMAGED

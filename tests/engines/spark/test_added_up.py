@@ -3,9 +3,10 @@
 import pytest
 
 from carouseval.engines.reports import ReadLines, Report, refuse_changes
-from carouseval.errors import AddedError, CountedLines, DataError, such_lines
+from carouseval.errors import DataError
 from carouseval.evaluation.exact_sums import added
 from carouseval.evaluation.systems import naming
+from carouseval.tables.added_errors import AddedError, CountedLines, such_lines
 
 RUNS = {"layouts of new, run 1": ("new", 1)}
 

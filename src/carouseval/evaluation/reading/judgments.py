@@ -8,13 +8,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.errors import AddedError, CountedLines, DataError, such_lines
+from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Attribute, Codebook, Codes, PageIds
 from carouseval.messages import Message, function, setting
 from carouseval.metrics.gains import KERNEL_GAINS, Gain, apply_function
 from carouseval.metrics.grid import Array
+from carouseval.tables.added_errors import AddedError, CountedLines, such_lines
 from carouseval.tables.table import RECORD, Table
 
 

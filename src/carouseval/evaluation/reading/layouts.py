@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.errors import AddedError, DataError
+from carouseval.errors import DataError
 from carouseval.evaluation import schema
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import NONE, Attribute, Codebook, Codes, PageIds, PairIds
@@ -24,6 +24,7 @@ from carouseval.evaluation.reading.packed_lines import BYTES, FileLines, Lines, 
 from carouseval.messages import Message, setting
 from carouseval.metrics.grid import Array
 from carouseval.progress import Progress
+from carouseval.tables.added_errors import AddedError
 from carouseval.tables.table import Table
 
 _MOST_PARTS = 256  # temporary files

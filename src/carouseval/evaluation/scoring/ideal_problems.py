@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carouseval import _native
-from carouseval.errors import AddedError, DataError
+from carouseval.errors import DataError
 from carouseval.evaluation.plan import ScoringPlan
 from carouseval.evaluation.reading.ids import Codes
 from carouseval.evaluation.reading.judged_data import JudgedData
 from carouseval.evaluation.reading.page_batch import PageBatch
 from carouseval.metrics.grid import Array, IntArray
+from carouseval.tables.added_errors import AddedError
 
 _SMALLER = 128  # by how many powers of two gains near the largest float are made smaller
 

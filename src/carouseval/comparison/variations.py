@@ -10,6 +10,7 @@ from carouseval.comparison.crossed_effects import TIE
 from carouseval.errors import ParameterError
 from carouseval.evaluation.columns import Columns
 from carouseval.evaluation.plan import ScoringPlan
+from carouseval.messages import Message, nested
 from carouseval.metrics.gain_names import GainName
 from carouseval.metrics.grid import sizes_by_row
 from carouseval.metrics.metric_base import Metric
@@ -79,7 +80,10 @@ def merged_notices(notices: Mapping[str, list[str]]) -> dict[str, list[str]]:
     for notice in notices:
         alike.setdefault(re.sub(r"[\d.,]+|s\b", "", notice), []).append(notice)  # 1 page, 2 pages
     worst = {max(of_kind, key=_largest_share): len(of_kind) > 1 for of_kind in alike.values()}
-    return {f"{notice} {_OTHER_NUMBERS}" if others else notice: notices[notice] for notice, others in worst.items()}
+    return {
+        Message(f"{nested(notice)} {_OTHER_NUMBERS}") if others else notice: notices[notice]
+        for notice, others in worst.items()
+    }
 
 
 def _largest_share(notice: str) -> float:

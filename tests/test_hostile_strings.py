@@ -125,7 +125,7 @@ def test_conditions(text: str) -> None:
         (lambda: parse_page_size("9" * 5_000), "is neither an integer from 1 to 999,999,999 nor a list of them"),
         (
             lambda: CAPACITY.value(["Top=" + "9" * 5_000]),
-            "write grid, shown, or each category once, such as 'Top 10=10'",
+            "write grid, shown, or category=number, each category once, such as 'Top 10=10'",
         ),
         (lambda: parse_columns(["a=b", "a." + "x" * LONG + "=c"]), "--columns 'a=b': 'a' is a table"),
         (lambda: parse_columns(["x" * LONG]), "cannot be parsed; write our name, then yours"),

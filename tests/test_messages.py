@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -64,12 +65,36 @@ def test_an_error_shows_python_alone(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == [text]
 
 
+ONE_PAGE = {"user_id": [1, 1], "row": [1, 1], "col": [1, 2], "item_id": [1, 2], "category": ["a", "a"]}
+TWO_USERS = {"user_id": [1, 2], "item_id": [1, 1], "relevance": [1, 1]}
+
+
 @pytest.mark.parametrize("kept", [pickle.loads, copy.copy, copy.deepcopy])
 def test_fields_are_kept_in_copies_and_in_other_processes(kept: Any) -> None:
     error = ParameterError(TOO_FEW)
     same = kept(pickle.dumps(error)) if kept is pickle.loads else kept(error)
     assert str(same) == str(error)
     assert with_options(str(same), "compare") == "Set --permutations to 600, or use --test t."
+
+
+REFUSED: dict[str, Callable[[], Any]] = {
+    "a page that is missing": lambda: cv.evaluate(ONE_PAGE, TWO_USERS, missing_pages="error"),
+    "the same, of a system": lambda: cv.compare({"a": ONE_PAGE, "b": ONE_PAGE}, TWO_USERS, missing_pages="error"),
+    "a cell outside the grid": lambda: cv.evaluate(ONE_PAGE, TWO_USERS, grid=cv.Grid(1, 1)),
+    "a value": lambda: cv.evaluate(ONE_PAGE | {"row": [0, 1]}, TWO_USERS),
+}
+
+
+@pytest.mark.parametrize("kept", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_errors_about_tables_are_the_same_in_copies(call: Callable[[], Any], kept: Callable[[Any], Any]) -> None:
+    """A pool of processes hands on what its workers raise; what cannot be read there ends the pool, or blocks it."""
+    with pytest.raises(cv.DataError) as caught:
+        call()
+    same = kept(caught.value)
+    assert type(same) is type(caught.value)
+    assert with_options(str(same), "compare") == with_options(str(caught.value), "compare")
+    assert vars(same).keys() == vars(caught.value).keys()
 
 
 def test_a_new_process_reads_an_error() -> None:

@@ -1,5 +1,6 @@
 """Errors about input; all are ``ValueError`` too. Messages say what is wrong, where, what was found and what to do."""
 
+import copyreg
 import sys
 import warnings
 from collections.abc import Iterator
@@ -26,6 +27,10 @@ class CarousevalError(ValueError):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(Message(message).shortened(_LONGEST))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a copy, such as another process gets, has the message already: it is not made of it again
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class DataError(CarousevalError):

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from carouseval.errors import CarousevalError
-
 _process: int | None = None  # the one that has the threads
 _WORKER = re.compile(r"polars-\d|async-executor-")  # any of them: the first one may not have run yet
 
@@ -21,6 +19,8 @@ def refuse_fork() -> None:
     """Refuse to use Polars in a process forked from one that has used it: it would never answer."""
     global _process
     if is_forked():
+        from carouseval.errors import CarousevalError  # here, so that importing carouseval stays instant
+
         raise CarousevalError(
             "tables cannot be read in a process forked after tables were used: it would wait forever. Start workers "
             "with multiprocessing.get_context('spawn') or 'forkserver', or before any table is used."

@@ -161,7 +161,7 @@ def test_a_scan_of_paths(tmp_path: Path) -> None:
     assert more["parameters"]["e"] == pytest.approx(paths.screens / 200, abs=1e-6)
     said = "bootstrap resamples counts, not scan paths; leave it out."
     assert said in fitted(*arguments, "--bootstrap", "9", status=2)
-    assert "give the --grid of the screen" in fitted(str(train), "--discount", "d_scan", status=2)
+    assert "give the size of the screen in --grid" in fitted(str(train), "--discount", "d_scan", status=2)
 
 
 def test_counts_and_paths_are_not_held_against_each_other(tmp_path: Path, small: list[str]) -> None:
@@ -318,7 +318,7 @@ def test_mistakes_end_with_one_clear_line(options: list[str], message: str, smal
 
 @pytest.mark.parametrize("model", ["d_rpb", "d_rcb", "d_scan"])
 def test_likelihood_needs_screens(model: str, small: list[str]) -> None:
-    message = f"{model} is fitted to counts of screens; give the number of --screens."
+    message = f"{model} is fitted to counts of screens; give their number in --screens."
     assert message in fitted(small[0], "--discount", model, status=2)
     assert "row 1, col 1 was examined on 9 of 8 screens" in fitted(
         small[0], "--discount", model, "--screens", "8", status=2

@@ -125,7 +125,10 @@ def test_into_evaluate(events: Path, tmp_path: Path) -> None:
         (["--grades", "1,x"], "--grades '1,x' cannot be parsed; write numbers separated by commas, such as 1,10,45."),
         (["--quantiles", ""], "--quantiles '' cannot be parsed; write numbers separated by commas, such as 0,0.5,0.9."),
         (["--grades", "10,1"], "--grades must increase, found 1 after 10."),
-        (["--event-relevance", "play"], "--event-relevance 'play' cannot be parsed; write each event once, such as"),
+        (
+            ["--event-relevance", "play"],
+            "--event-relevance 'play' cannot be parsed; write event=relevance, each event once, such as",
+        ),
         (["--event-relevance", "a=1", "--event-relevance", "a=2"], "--event-relevance 'a=2' cannot be parsed;"),
         (["--event-relevance", "play=-1"], "--event-relevance: the relevance of 'play' must be a finite number of"),
         (["--value", "minuts"], "--value: there is no column 'minuts' in events. Did you mean 'minutes'?"),

@@ -116,7 +116,7 @@ def test_categories_in_one_cell(tmp_path: Path) -> None:
     [
         (["--order", "fixed"], "--order fixed needs --categories, listed from the top row down."),
         (["--category", "Dramma"], "--categories: items has no category 'Dramma'. Did you mean 'Drama'?"),
-        (["--pinned", "Drama"], "--pinned 'Drama' cannot be parsed; write each category once, such as 'Continue"),
+        (["--pinned", "Drama"], "--pinned 'Drama' cannot be parsed; write category=row, each category once, such as"),
         (["--pinned", "Drama=one"], "--pinned 'Drama=one' cannot be parsed"),
         (["--pinned", "Drama=1", "--pinned", "Drama=2"], "--pinned 'Drama=2' cannot be parsed"),
         (["--pinned", "Drama=11"], "--pinned: 'Drama' is pinned to row 11, but the grid has only 10 rows."),

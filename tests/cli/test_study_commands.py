@@ -205,7 +205,7 @@ def test_fit_takes_screens_and_resamples_participants(tmp_path: Path) -> None:
     assert set(content["bootstrap"]["parameters"]) == {"alpha", "beta"}
     text = run("fit", "bratislava", "--model", "d_t", "--bootstrap", "20").stdout
     assert "binomial noise of independent cells only, too narrow" in text
-    assert "give the --grid of the screen" in run("fit", str(table)).stderr
+    assert "give the size of the screen in --grid" in run("fit", str(table)).stderr
 
 
 def test_fit_takes_other_parameters_and_objectives() -> None:
@@ -229,7 +229,10 @@ def test_fit_takes_other_parameters_and_objectives() -> None:
         (["fit", "bratislava", "--grid", "3x3"], "bratislava is 10x15, but the screen is 3x3"),
         (["fit", "none.parquet"], "none.parquet"),
         (["fit", "bratislava", "--screens", "3"], "screens is for files of counts"),
-        (["fit", "bratislava", "--values", "mu=0.5", "--values", "mu=0.6"], "write each parameter once"),
+        (
+            ["fit", "bratislava", "--values", "mu=0.5", "--values", "mu=0.6"],
+            "write parameter=values, each parameter",
+        ),
         (["fit", "bratislava", "--objective", "mse", "--bootstrap", "9"], "bootstrap repeats the search by spearman"),
         (["simulate", "--seed", "99999999999999999999999"], "seed must be below 2^64"),
         (["recgaze", "a[/b].csv", "x.csv"], "a[/b].csv"),

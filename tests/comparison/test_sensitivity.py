@@ -13,7 +13,10 @@ import pytest
 
 import carouseval as cv
 from carouseval.building.sample import Sample, sample
+from carouseval.cli.wording import with_options
+from carouseval.comparison.variations import merged_notices
 from carouseval.evaluation.scoring.ideal_problems import IdealProblems, IdealSolution
+from carouseval.messages import Message, setting
 from carouseval.metrics.cutoffs import parse_cutoff
 from tests.evaluation.test_ideal_limits import GRID, NOTICE, TABLES
 
@@ -249,6 +252,13 @@ def test_each_warning_is_given_once() -> None:
     assert notices(a=repeats(1), b=repeats(2)) == [above.format("1 page")]
     assert notices(a=repeats(), b=repeats(1, 2)) == ["b: " + above.format("2 pages")]
     assert notices(a=repeats(1), b=repeats(1, 2)) == [f"a: {above.format('1 page')} {differ}"]
+
+
+def test_a_notice_for_many_keeps_its_settings() -> None:
+    """The command line words them, as it does those of a notice for one."""
+    alike: dict[str, list[str]] = {Message(f"{count} pages. Use {setting('work', 80000)}."): ["a"] for count in (3, 4)}
+    (notice,) = merged_notices(alike)
+    assert with_options(notice, "compare").startswith("3 pages. Use --work 80000. (These numbers differ")
 
 
 def test_the_notice_about_ideals_that_are_not_proven_states_the_largest_gap() -> None:

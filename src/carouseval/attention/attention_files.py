@@ -69,7 +69,7 @@ def read_attention(
         return read_frequencies(path, screens)
     if grid is None:
         raise ParameterError(
-            f"{path} lists examined cells of single screens; give the {setting('grid')} of the screen."
+            f"{path} lists examined cells of single screens; give the size of the screen in {setting('grid')}."
         )
     return examination_from_screens(path, grid, screens)
 

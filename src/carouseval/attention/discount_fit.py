@@ -110,7 +110,7 @@ def _fit_by_likelihood(
     train, discount, samples = data.train, chosen.discount, chosen.bootstrap
     if isinstance(train, Frequencies):
         integers = (train.frequencies == train.frequencies.round()).all() and train.frequencies.max() > 1
-        remedy = f"give the number of {setting('screens')}" if integers else "these are frequencies: give counts"
+        remedy = f"give their number in {setting('screens')}" if integers else "these are frequencies: give counts"
         raise ParameterError(f"{discount} is fitted to counts of screens; {remedy}.")
     paths = data.paths if discount == "d_scan" else None
     if samples and paths is not None:

@@ -1,7 +1,6 @@
 """Settings as options: a command that takes a list of settings has an option for each, made of its type and its Doc."""
 
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field
 from functools import partial
@@ -108,7 +107,8 @@ def _option(setting: "Field[Any]", doc: Doc, kind: Any, default: Any) -> inspect
     attributes: dict[str, Any] = {"parser": choice_parser(kind)} if get_origin(kind) is Literal else {}
     attributes |= {"metavar": doc.form} if doc.form else {}
     attributes |= {"show_default": False} if default is False else {}
-    flags = (_option_name(setting.name), *doc.flags) if doc.flags else ()
+    # of a flag that is off by default, Typer would make --no-..., too
+    flags = (_option_name(setting.name), *doc.flags) if doc.flags or default is False else ()
     return _keyword(setting.name, kind, typer.Option(default, *flags, help=option_help(setting), **attributes))
 
 
@@ -172,11 +172,11 @@ def _read_pairs(setting: str, doc: Doc, kind: Any, words: Sequence[str], texts: 
                 raise ValueError
             pairs[name] = _read_value(value, kind)
         except ValueError:
-            what = re.findall(r"(\w+)=", doc.form)[-1]
-            instead = f"{', '.join(words)}, or each" if words else "each"
+            pair = doc.form.strip("<>").rpartition("|")[2]
+            instead = f"{', '.join(words)}, or " if words else ""
             raise ParseError(
-                f"{_option_name(setting)} {quoted(text)} cannot be parsed; write {instead} {what} once, such as "
-                f"{doc.example}."
+                f"{_option_name(setting)} {quoted(text)} cannot be parsed; write {instead}{pair}, each "
+                f"{pair.partition('=')[0]} once, such as {doc.example}."
             ) from None
     return pairs
 

@@ -58,7 +58,11 @@ ColumnNamesSetting: TypeAlias = Annotated[
     ),
 ]
 SplitSetting: TypeAlias = Annotated[
-    str | None, Doc("The separator of several categories in one cell of `items`: '|' for 'Action|Comedy'.")
+    str | None,
+    Doc(
+        "The separator of several categories in one cell of `items`: '|' for 'Action|Comedy'.",
+        option="Separator of several categories in one cell of items: '|' for 'Action|Comedy'.",
+    ),
 ]
 
 _MOST_WORK = 1e12  # millions of steps: decades, which a 64-bit integer counts

@@ -31,6 +31,14 @@ whole evaluations, all mutants, long fuzz, and all tests, at the gate's seeds, w
 MAKE = ("make", "--no-print-directory")  # run by make, it would say which folder it leaves, last of all
 LONGEST = 60  # minutes of a part
 MOST_NAMED, LONGEST_CELL = 5, 400  # tests that failed; characters
+# the folders of tests by part; "other" has the rest
+FOLDERS = {
+    "metrics": ("metrics", "attention", "behavior", "paper"),
+    "evaluation": ("evaluation",),
+    "comparison": ("comparison", "building"),
+    "engines": ("engines",),
+    "show": ("show",),
+}
 FUZZ = {"tables": 6_000, "files": 60_000, "arrays": 200_000, "strings": 200_000}  # a quarter of an hour on two cores
 
 
@@ -38,8 +46,12 @@ def parts(commit: str) -> dict[str, list[list[str]]]:
     """The commands of every part, for a commit's hash."""
     seed, workers = str(fresh_seed(commit)), str(os.cpu_count())
     assert {*FUZZ} == {*KINDS}
+    pytest = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--require-all"]
+    tests = {part: [f"tests/{folder}" for folder in folders] for part, folders in FOLDERS.items()}
+    elsewhere = [f"--ignore={folder}" for folders in tests.values() for folder in folders]
     return {
-        "tests": [[sys.executable, "-m", "pytest", "-q", "-n", "auto", "--require-all", "tests"]],
+        **{part: [[*pytest, *folders]] for part, folders in tests.items()},
+        "other": [[*pytest, *elsewhere, "tests"]],
         "mutants": [[*MAKE, "mutants"]],
         "fuzz": [
             [sys.executable, "-m", "tests.fuzz", kind, str(count), "--seed", seed, "--workers", workers]

@@ -68,6 +68,18 @@ def test_why_commands_failed(lines: list[str], said: str) -> None:
     assert deep.failure(lines) == said
 
 
+def test_every_test_is_in_a_part() -> None:
+    folders = {folder for folders in deep.FOLDERS.values() for folder in folders}
+    tests = deep.ROOT / "tests"
+    assert all((tests / folder).is_dir() for folder in folders)
+    commands = deep.parts(COMMIT)
+    assert [commands[part][0][7:] for part in deep.FOLDERS] == [
+        [f"tests/{folder}" for folder in folders] for folders in deep.FOLDERS.values()
+    ]
+    (other,) = commands["other"]
+    assert {*other[7:]} == {"tests", *(f"--ignore=tests/{folder}" for folder in folders)}
+
+
 def test_what_make_says_of_itself_is_not_recorded() -> None:
     """As part of another make, it names the folders that it enters and leaves."""
     assert all(

@@ -47,13 +47,36 @@ EXPECTED: list[Expected] = [
         words="(items|carousels)_of.* -> .*(items|carousels)_from_layouts|-> .*BrowsingModel and define",
     ),
     Expected("settings stand in the order of their list", r"^judgments_from_events\..*config$", ("order",)),
-    Expected("settings stand in the order of their list", r"^judgments_from_events\..*layout$", ("words",)),
     Expected(
-        "lists of settings are checked first, in their order", r"^judgments_from_events\.(error|class)$", ("words",)
+        "settings stand in the order of their list",
+        r"^judgments_from_events\..*layout$",
+        ("words",),
+        words="thresholds",
     ),
     Expected(
-        "lists of settings are checked first", r"^compare\.(error|class)$", ("words",), words=r"-> .*ParameterError"
+        "lists of settings are checked first",
+        r"^judgments_from_events\.error$",
+        ("words",),
+        words=r"-> ParameterError: at_(least|most): without a column of values",
     ),
-    Expected("bars know their place first", r"chart\(\)\.value\.datasets", ("order",)),
-    Expected("texts of options and examples of settings", r"\.(printed|said|report\.value|html\.value)$", ("words",)),
+    Expected(
+        "settings of comparisons are checked by type, before tables are read",
+        r"^compare\.error$",
+        ("words",),
+        words="-> ParameterError: (simultaneous|across_metrics) must be True or False",
+    ),
+    Expected(
+        "settings of comparisons are checked by type, before tables are read",
+        r"^compare\.class$",
+        ("words",),
+        words=r"NamedError -> carouseval\.errors\.ParameterError$",
+    ),
+    Expected("bars know their place first", r"^explain\.chart\(\)\.value\.datasets", ("order",)),
+    Expected(
+        "another example of the setting `columns`",
+        r"report(\.html)?\.value$",
+        ("words",),
+        besides="&#x27;(layouts|items)&#x27;: .&#x27;(row|item_id)&#x27;: &#x27;(position|sku)&#x27;",
+    ),
+    Expected("help texts are made of lists of settings", r"\.printed$", ("words",), words="^Usage: "),
 ]

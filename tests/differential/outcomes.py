@@ -95,7 +95,7 @@ def fields(value: Any) -> Any:
 
 def _public_class(error: BaseException) -> str:
     """The class of an error by which users catch it."""
-    known = [cls.__name__ for cls in type(error).__mro__ if getattr(cv, cls.__name__, None) is cls]
+    known = [cls.__name__ for cls in type(error).__mro__ if getattr(cv.errors, cls.__name__, None) is cls]
     return known[0] if known else type(error).__name__
 
 
